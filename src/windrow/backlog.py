@@ -17,7 +17,7 @@ __all__ = ["FANOUT", "Backlog", "joined_rows"]
 # So many parts of one tier are joined.
 FANOUT = 8
 # Parts are not joined to larger ones than this: both exist while one is made of the other.
-JOINED_BYTES = 32 << 20
+JOINED_BYTES = 4 << 20
 
 
 class Part(Protocol):

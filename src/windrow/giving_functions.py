@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from windrow.errors import BindingError
-from windrow.plan.user_functions import UserFunction, known_functions, user_function
+from windrow.plan.user_functions import GivenFunction, known_functions, user_function
 
 __all__ = ["GivingFunctions"]
 
@@ -16,7 +16,7 @@ __all__ = ["GivingFunctions"]
 class GivingFunctions:
     """The functions of one session, by their names."""
 
-    _functions: Mapping[str, UserFunction] = MappingProxyType({})
+    _functions: Mapping[str, GivenFunction] = MappingProxyType({})
 
     def function(
         self,
@@ -55,6 +55,10 @@ class GivingFunctions:
             is_vectorised=vectorised,
             is_deterministic=deterministic,
         )
+        self.add_function(made)
+
+    def add_function(self, made: GivenFunction) -> None:
+        """Adds a function that is made already, such as one of a script."""
         if made.name in self._functions:
             message = f"a function {made.name!r} exists already"
             raise BindingError("WB755", message, hint="choose another name")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from support.nested_forms import COLUMNS, STREAMS, in_process, planned
+from support.nested_forms import COLUMNS, JSON_ROW, STREAMS, in_process, planned
 from windrow import sinks, sources
 from windrow.apps.terminal.json_rows import as_json
 from windrow.apps.terminal.rows import shown_column
@@ -25,19 +25,6 @@ from windrow.storage import Storage
 
 TEXT = "SELECT * FROM n [3 SECONDS]"
 WITHOUT_SPANS = "SELECT k, bin, big, months, local, a, m, st, ar FROM n [3 SECONDS]"
-LINE = {
-    "ts": "2026-01-01T00:00:00Z",
-    "k": 1,
-    "bin": "AP8=",
-    "big": "1234567890123456789012345678.5",
-    "day": "INTERVAL '1 00:00:00.000001' DAY TO SECOND",
-    "months": "1-2",
-    "local": "2026-01-01T12:00:00",
-    "a": [1, None],
-    "m": {"k": 1, "z": None},
-    "st": {"x": 1, "y": {"z": "é", "w": 1.5}},
-    "ar": [{"p": "-1.50", "q": "2026-01-01T00:00:00Z", "r": "1969-12-31"}, None],
-}
 
 
 def opened(sink: sinks.Sink, text: str, tmp_path: Path) -> Writer:
@@ -93,7 +80,7 @@ def test_json_keeps_digits_and_says_what_json_has_not() -> None:
 
 def test_lines_of_json_hold_every_type(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps(LINE) + "\n")
+    file.write_text(json.dumps(JSON_ROW) + "\n")
     ((rows, _),) = sources.jsonl(file).read(STREAMS["n"])
     (row,) = rows.batch.to_pylist()
     assert (row["bin"], row["months"]) == (b"\x00\xff", 14)
@@ -106,7 +93,7 @@ def test_lines_of_json_hold_every_type(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["day", "months", "a", "st", "m", "bin"])
 def test_a_value_of_another_type_is_named_with_line_and_column(name: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text(f"{json.dumps(LINE)}\n{json.dumps({**LINE, name: 'x-'})}\n")
+    file.write_text(f"{json.dumps(JSON_ROW)}\n{json.dumps({**JSON_ROW, name: 'x-'})}\n")
     with pytest.raises(DataError, match=rf"WD506.*line 2, column \d+ \('{name}'\): 'x-' is not"):
         list(sources.jsonl(file).read(STREAMS["n"]))
 

@@ -99,7 +99,7 @@ def test_what_has_no_like_is_noted() -> None:
     found = translate("SET 'x.y' = '1';\nUSE CATALOG c;\nCREATE FUNCTION f AS 'a.B';", "flink")
     assert not found.text.strip(" ;\n")
     assert [(note.line, note.text.split()[0]) for note in found.notes] == [
-        (1, "the"), (2, "there"), (3, "declare"),
+        (1, "the"), (2, "there"), (3, "functions"),
     ]  # fmt: skip
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,17 +61,46 @@ def test_a_column_of_integers_is_one_of_times_by_its_unit() -> None:
     ]
 
 
-@pytest.mark.parametrize(("number", "unit"), [(SECONDS, "s"), (SECONDS * 1000, "ms")])
-@pytest.mark.parametrize("form", ["dict", "arrow"])
-def test_without_a_unit_numbers_are_refused_and_the_unit_is_guessed(
-    number: int, unit: str, form: str
-) -> None:
-    rows: Any = {"ts": number, "k": 1}
-    if form == "arrow":
-        rows = pa.table({"ts": [number], "k": pa.array([1], pa.int32())})
+# Rows with a number as their time, in every way that they can be given.
+GIVEN: dict[str, Callable[[int], Any]] = {
+    "dict": lambda number: {"ts": number, "k": 1},
+    "many dicts": lambda number: [{"ts": number, "k": 1}] * 20,
+    "columns": lambda number: {"ts": [number], "k": [1]},
+    "numpy": lambda number: {"ts": np.array([number]), "k": np.array([1], np.int32)},
+    "arrow": lambda number: pa.table({"ts": [number], "k": pa.array([1], pa.int32())}),
+    "chunks with NULL": lambda number: pa.table(
+        {"ts": pa.chunked_array([[number], [None]]), "k": pa.array([1, 2], pa.int32())}
+    ),
+    "uint64": lambda number: pa.table(
+        {"ts": pa.array([number], pa.uint64()), "k": pa.array([1], pa.int32())}
+    ),
+}
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "ns"])
+@pytest.mark.parametrize("form", GIVEN)
+def test_without_a_unit_numbers_are_refused_and_the_unit_is_guessed(unit: str, form: str) -> None:
+    rows = GIVEN[form](SECONDS * SCALES[unit])
     with pytest.raises(windrow.DataError, match=f'unit="{unit}"') as caught:
         opened().push("s", rows)
     assert caught.value.code == "WD753"
+
+
+@pytest.mark.parametrize("form", GIVEN)
+def test_without_a_unit_integers_that_look_like_microseconds_are_these(form: str) -> None:
+    session = opened(on_bad_row="set aside")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the row without a time
+        assert set(times_in(session, GIVEN[form](SECONDS * 10**6))) == {MOMENT}
+
+
+def test_one_number_of_another_unit_refuses_the_whole_push() -> None:
+    mixed = [SECONDS * 10**6, SECONDS * 1000]
+    for times in (mixed, pa.array(mixed), [None, *mixed]):
+        with pytest.raises(windrow.DataError, match='unit="ms"'):
+            opened().push("s", {"ts": times, "k": [1] * len(times)})
+    with pytest.raises(windrow.DataError, match="WD753"):
+        opened().push("s", {"ts": [float(SECONDS * 10**6)], "k": [1]})
 
 
 @pytest.mark.parametrize("unit", ["sec", "S", 1])
@@ -93,6 +125,29 @@ def test_numbers_in_files_are_times_too(tmp_path: Path) -> None:
         assert told == [{"n": 3, "last": MOMENT + timedelta(milliseconds=2)}]
         with pytest.raises(windrow.DataError, match=r"line [12], column 1 .*milliseconds"):
             _run(f"CREATE STREAM s {columns} FROM {source}")
+
+
+@pytest.mark.parametrize("unit", SCALES)
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_files_without_a_unit_have_microseconds_or_are_refused(
+    unit: str, kind: str, tmp_path: Path
+) -> None:
+    numbers = [(SECONDS + n) * SCALES[unit] for n in range(3)]
+    rows = [{"ts": number, "k": k} for k, number in enumerate(numbers)]
+    path = tmp_path / f"rows.{kind}"
+    if kind == "parquet":
+        table = pa.table({"ts": numbers, "k": pa.array(range(3), pa.int32())})
+        pq.write_table(table, path)
+    elif kind == "csv":
+        path.write_text("ts,k\n" + "\n".join(f"{row['ts']},{row['k']}" for row in rows))
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)))
+    text = f"CREATE STREAM s (ts TIMESTAMP, k INT) TIME ts FROM {kind}('{path}')"
+    if unit == "us":
+        assert _run(text) == [{"n": 3, "last": MOMENT + timedelta(seconds=2)}]
+        return
+    with pytest.raises(windrow.DataError, match="unit"):
+        _run(text)
 
 
 def test_fields_of_files_that_are_no_columns_may_be_refused(tmp_path: Path) -> None:

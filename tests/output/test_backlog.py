@@ -17,6 +17,7 @@ from windrow import backlog
 from windrow.backlog import FANOUT, Backlog
 from windrow.output.change_limit import first_instants
 from windrow.output.group_feed import GroupFeed
+from windrow.output.row_log import RowLog
 from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.whole_feed import WholeFeed
 from windrow.windows.instants import WaitingInstants
@@ -80,7 +81,7 @@ def test_instants_that_wait_are_in_few_runs() -> None:
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 FEEDS: dict[str, Callable[[], Any]] = {
     "whole": lambda: WholeFeed(SCHEMA),
-    "groups": lambda: GroupFeed(SCHEMA, lambda groups: groups.astype(np.int64)),
+    "groups": lambda: GroupFeed(RowLog(SCHEMA), lambda groups: groups),
     "select": lambda: SelectFeed(SCHEMA),
 }
 READERS: dict[str, Callable[[Any], object]] = {

@@ -97,7 +97,7 @@ def test_a_session_keeps_a_part_of_its_budget_for_what_is_unread(text: str) -> N
         assert query.unread_bytes <= limit + 2 * WIDE
     with pytest.warns(RuntimeWarning, match="'wide': answers at [0-9,]+ instants"):
         answers = query.answers()
-    assert 0 < answers.num_rows < 100
+    assert 0 < len(set(answers["at"].to_pylist())) < 100
     with pytest.warns(RuntimeWarning, match="'wide': [0-9,]+ changes were netted"):
         changes = query.changes()
     held: Counter = Counter()

@@ -142,6 +142,8 @@ WITH_PLACE = [
         "SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN 1 FOLLOWING AND CURRENT ROW) FROM t",
         "ROWS",
     ),
+    ("WS157", "CREATE FUNCTION f AS 'a.b'", "f"),
+    ("WS158", "CREATE FUNCTION f (a INT, A INT) RETURNS INT AS a", "A"),
     ("WS156", "VALUES (1, 2), (3)", "("),
     ("WS161", "SELECT a FROM t; SELECT b FROM t", "SELECT"),
     ("WS791", "SELECT TOP 5 a FROM t LIMIT 3", "TOP"),

@@ -23,7 +23,16 @@ from windrow.plan.relations.lone_blocks import plan_block
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
 
-__all__ = ["COLUMNS", "NESTED_FORMS", "REFUSED", "batches", "in_buckets", "in_process", "planned"]
+__all__ = [
+    "COLUMNS",
+    "JSON_ROW",
+    "NESTED_FORMS",
+    "REFUSED",
+    "batches",
+    "in_buckets",
+    "in_process",
+    "planned",
+]
 
 COLUMNS = (
     "ts timestamp, k int, bin binary, big decimal(38, 10), day interval day to second, "
@@ -92,6 +101,21 @@ REFUSED = {
     "SELECT a, COUNT(*) AS c FROM n [3] GROUP BY a ERROR (5%)": "WU720",
     "SELECT m, COUNT(*) AS c FROM n [3] GROUP BY m": "WB724",
     "SELECT DISTINCT m FROM n [3]": "WB724",
+}
+
+# A row as JSON has it.
+JSON_ROW: dict[str, object] = {
+    "ts": "2026-01-01T00:00:00Z",
+    "k": 1,
+    "bin": "AP8=",
+    "big": "1234567890123456789012345678.5",
+    "day": "INTERVAL '1 00:00:00.000001' DAY TO SECOND",
+    "months": "1-2",
+    "local": "2026-01-01T12:00:00",
+    "a": [1, None],
+    "m": {"k": 1, "z": None},
+    "st": {"x": 1, "y": {"z": "é", "w": 1.5}},
+    "ar": [{"p": "-1.50", "q": "2026-01-01T00:00:00Z", "r": "1969-12-31"}, None],
 }
 
 _BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

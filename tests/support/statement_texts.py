@@ -247,6 +247,13 @@ def statements() -> st.SearchStrategy[str]:
         queries().map(lambda text: f"EXPLAIN {text}"),
         queries().map(lambda text: f"CREATE VIEW v AS {text}"),
         queries().map(lambda text: f"create query q as {text} INTO memory('x')"),
+        expressions().map(lambda text: f"CREATE FUNCTION f (a INT) RETURNS STRING AS {text}"),
+        st.sampled_from(
+            [
+                "create function f as 'm.f' language python",
+                "CREATE FUNCTION f () RETURNS ARRAY<INT> AS 'm.f' LANGUAGE PYTHON VECTORISED",
+            ]
+        ),
         values.map(lambda value: f"SET some.option = {value}"),
         streams,
         histories,

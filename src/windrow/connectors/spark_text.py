@@ -36,5 +36,9 @@ def all_read(rows: DataFrame, schema: StreamSchema) -> DataFrame:
     Otherwise it would read those that a query wants, and queries would count different rows.
     """
     columns = [rows[f"`{column.name.replace('`', '``')}`"] for column in schema.columns]
-    is_damaged = rows[DAMAGE].isNotNull() & (sql.xxhash64(*columns) != sql.lit(0))
+    kinds = [column.type for column in schema.columns]
+    # Of maps Spark makes no hashes.
+    pairs = zip(columns, kinds, strict=True)
+    hashed = [sql.to_json(column) if kind.is_nested else column for column, kind in pairs]
+    is_damaged = rows[DAMAGE].isNotNull() & (sql.xxhash64(*hashed) != sql.lit(0))
     return rows.select(*columns, sql.when(is_damaged, rows[DAMAGE]).alias(DAMAGE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from windrow.dialects.declarations import declare_relation, declare_schema, looked_up_columns
 from windrow.dialects.expressions import translate_expressions
+from windrow.dialects.functions import translate_function
 from windrow.dialects.ksqldb import pass_time_on
 from windrow.dialects.scanning import Piece, Pieces, closing, statements_of
 from windrow.dialects.translation import DIALECTS, Translating, Translation
@@ -23,13 +24,21 @@ _SKIPPED: dict[tuple[str, ...], str] = {
     ("CREATE", "CONNECTION"): "connections are named by a source's options",
     ("CREATE", "INDEX"): "indexes are chosen by the planner",
     ("CREATE", "DEFAULT"): "indexes are chosen by the planner",
-    ("CREATE", "FUNCTION"): "declare the function with session.function()",
-    ("CREATE", "TEMPORARY", "FUNCTION"): "declare the function with session.function()",
-    ("ADD",): "there are no jars: declare functions with session.function()",
+    ("ADD",): "there are no jars: declare functions with session.function() or CREATE FUNCTION",
     ("SHOW",): "",
     ("DESCRIBE",): "",
 }
-_BETWEEN = ("OR", "REPLACE", "TEMPORARY", "TEMP", "MATERIALIZED", "LIVE", "STREAMING", "LOCAL")
+_BETWEEN = (
+    "OR",
+    "REPLACE",
+    "TEMPORARY",
+    "TEMP",
+    "MATERIALIZED",
+    "LIVE",
+    "STREAMING",
+    "LOCAL",
+    "SYSTEM",
+)
 _RELATIONS = ("TABLE", "STREAM", "SOURCE")
 
 
@@ -140,6 +149,10 @@ def _create(script: Translating, pieces: Pieces) -> None:
         _sink(script, pieces, place)
     elif kind == "VIEW":
         _view(script, pieces, place)
+    elif kind == "FUNCTION":
+        note = translate_function(script, pieces, place)
+        if note is not None:
+            _leave_out(script, pieces, note)
     elif kind in _RELATIONS:
         _relation(script, pieces, place)
     else:

@@ -21,6 +21,7 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 
 __all__ = [
+    "declare_functions",
     "declare_history",
     "declare_stream",
     "declare_tables",
@@ -44,6 +45,12 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
         _read(session, files, outlets, watcher, interruption)
         if not interruption.came:
             _end(job, session, outlets, watcher)
+
+
+def declare_functions(session: EmbeddedSession, job: Job) -> None:
+    """Gives the functions of a script to the session that runs it."""
+    for function in job.functions.values():
+        session.add_function(function)
 
 
 def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
@@ -90,6 +97,7 @@ def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list
     sources = job.sources()
     for query in job.queries.values():
         check_sink(query)
+    declare_functions(session, job)
     for schema, _ in sources.values():
         declare_stream(session, schema)
     job.table_sources()  # refused here, if a table has none

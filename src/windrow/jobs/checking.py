@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from windrow.errors import WindrowError
+from windrow.jobs.functions import NO_MODULES, Modules
 from windrow.jobs.job import Job, with_statement
 from windrow.sql import parse_all
 from windrow.sql.statements import (
@@ -23,13 +24,15 @@ from windrow.sql.walks import queries_in, sources_of
 __all__ = ["checked_job", "problems_of"]
 
 
-def checked_job(text: str, *, needs_sources: bool = True) -> tuple[Job, list[WindrowError]]:
+def checked_job(
+    text: str, *, needs_sources: bool = True, modules: Modules = NO_MODULES
+) -> tuple[Job, list[WindrowError]]:
     """The job that a script describes, as far as it can be understood, and what is wrong with it.
 
     A statement about a stream whose own declaration is wrong is not judged. needs_sources: streams
     without a source are a problem.
     """
-    job = Job()
+    job = Job(modules=modules)
     statements, unread, problems = parse_all(text)
     lost = set(unread)
     for statement in statements:

@@ -12,6 +12,7 @@ from windrow.connectors.contract import Sink, Source, table_not_read
 from windrow.connectors.registry import sink_named, source_named
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
+from windrow.jobs.functions import NO_MODULES, Modules, function_of
 from windrow.jobs.settings import JobSettings
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.history_binder import bind_history
@@ -21,10 +22,12 @@ from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query, plan_view
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.user_functions import GivenFunction, known_functions
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
 from windrow.sql.query_printer import print_query
 from windrow.sql.statements import (
+    CreateFunction,
     CreateHistory,
     CreateQuery,
     CreateStream,
@@ -123,6 +126,8 @@ class Job:
     questions: dict[str, JobQuestion] = field(default_factory=dict)
     explained: list[RunnablePlan | HistoryPlan] = field(default_factory=list)
     tables: dict[str, JobTable] = field(default_factory=dict)
+    functions: dict[str, GivenFunction] = field(default_factory=dict)
+    modules: Modules = field(default_factory=dict)  # of Python, whose functions the script may name
 
     def sources(self) -> dict[str, tuple[StreamSchema, Source]]:
         """The streams that queries read, each with its source; refused when one has none."""
@@ -234,9 +239,12 @@ def _source_of(declared: JobStream | JobTable, what: str, name: str) -> Source:
     return declared.source
 
 
-def job_of(text: str, known: Job | None = None) -> Job:
-    """The job that a script describes; it may read the streams of a job that is known."""
-    job = Job()
+def job_of(text: str, known: Job | None = None, modules: Modules = NO_MODULES) -> Job:
+    """The job that a script describes; it may read the streams of a job that is known.
+
+    modules: those of Python whose functions it may name.
+    """
+    job = Job(modules=modules)
     if known is not None:
         job = Job(
             catalog=known.catalog,
@@ -244,6 +252,8 @@ def job_of(text: str, known: Job | None = None) -> Job:
             histories=dict(known.histories),
             views=dict(known.views),
             tables=dict(known.tables),
+            functions=dict(known.functions),
+            modules=modules,
         )
     for statement in parse_script(text):
         _add(job, statement)
@@ -262,12 +272,19 @@ def with_statement(job: Job, statement: Statement) -> Job:
         dict(job.questions),
         list(job.explained),
         dict(job.tables),
+        dict(job.functions),
+        job.modules,
     )
     _add(longer, statement)
     return longer
 
 
 def _add(job: Job, statement: Statement) -> None:
+    with known_functions(job.functions):
+        _add_known(job, statement)
+
+
+def _add_known(job: Job, statement: Statement) -> None:
     if isinstance(statement, CreateStream):
         _add_stream(job, statement)
     elif isinstance(statement, CreateTable):
@@ -282,17 +299,21 @@ def _add(job: Job, statement: Statement) -> None:
         job.explained.append(_plan_of(job, statement.select, is_question=True))
     elif isinstance(statement, CreateHistory):
         _add_history(job, statement)
+    elif isinstance(statement, CreateFunction):
+        made = function_of(statement, job.functions, job.modules, job.catalog.time_zone)
+        job.functions[made.name] = made
     elif isinstance(statement, SetOption):
         _set(job, statement)
 
 
 def _set(job: Job, statement: SetOption) -> None:
     settings = job.settings.changed(statement)
-    if settings.time_zone != job.catalog.time_zone and (job.queries or job.views or job.questions):
+    bound = (job.queries, job.views, job.questions, job.functions)
+    if settings.time_zone != job.catalog.time_zone and any(bound):
         raise BindingError(
             "WB746",
             "the time zone is set after queries that mean times in another one",
-            hint="write SET time_zone before all queries and views",
+            hint="write SET time_zone before all queries, views and functions",
             place=statement.place,
         )
     job.settings = settings

@@ -124,6 +124,13 @@ class LaneLayout:
             high = max(high, INTEGER_LIMB + 2)
         return replace(self, is_wide=True, low_limb=low, limb_count=high - low + HEADROOM_LIMBS)
 
+    def holding(self, other: LaneLayout) -> LaneLayout:
+        """The smallest layout that holds what both hold."""
+        layout = self.nullable() if other.is_nullable else self
+        if not other.is_wide:
+            return layout
+        return layout.reaching(other.low_limb, other.low_limb + other.limb_count - HEADROOM_LIMBS)
+
 
 def read_value(lanes: Matrix, counts: Vector, layout: LaneLayout, value: int) -> ValueLanes:
     """One value out of rows of lanes; counts holds the rows behind each of them."""

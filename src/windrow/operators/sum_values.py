@@ -29,9 +29,12 @@ def sum_values(aggregate: Aggregate, read: ValueLanes) -> Values:
     empty = read.valid == 0
     if aggregate.traits.form is Form.MEAN:
         scale = _scale(aggregate)
+        has_empty = bool(empty.any())
+        rows = np.where(empty, 1, read.valid) if has_empty else read.valid
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = doubles_of(read) / scale / np.where(empty, 1, read.valid)
-        return pa.array(mean, mask=empty if empty.any() else None), None
+            total = doubles_of(read) if scale == 1.0 else doubles_of(read) / scale
+            mean = total / rows
+        return pa.array(mean, mask=empty if has_empty else None), None
     if aggregate.type.is_float:
         return pa.array(doubles_of(read), mask=empty if empty.any() else None), None
     return _integers(read, empty, aggregate)

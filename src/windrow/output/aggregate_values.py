@@ -14,6 +14,7 @@ from windrow.operators.ranks import values_of_ranks
 from windrow.operators.sum_values import Values, sum_values
 from windrow.operators.variances import variances
 from windrow.output.combine import CodedUpdates
+from windrow.output.state_log import States
 from windrow.plan.model import Aggregate
 from windrow.rows.shape import QueryShape, Reading
 
@@ -21,7 +22,7 @@ __all__ = ["aggregate_values"]
 
 
 def aggregate_values(
-    aggregate: Aggregate, reading: Reading, shape: QueryShape, updates: CodedUpdates
+    aggregate: Aggregate, reading: Reading, shape: QueryShape, updates: CodedUpdates | States
 ) -> Values:
     """The value of one aggregate for each state, and where its type does not hold it."""
     if reading.form is Form.ROWS:
@@ -39,7 +40,7 @@ def aggregate_values(
 
 
 def _extreme(
-    aggregate: Aggregate, index: int, shape: QueryShape, updates: CodedUpdates
+    aggregate: Aggregate, index: int, shape: QueryShape, updates: CodedUpdates | States
 ) -> pa.Array:
     place = len(shape.distincts) + index
     words = np.ascontiguousarray(updates.extras[:, place])

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog
+from windrow.output.kernels import is_increasing
 
-__all__ = ["INSTANTS_LIMIT", "DueInstants"]
+__all__ = ["INSTANTS_LIMIT", "DueInstants", "distinct_instants"]
 
 # This many of the newest are kept for an absent reader; the others are counted.
 INSTANTS_LIMIT = 1_000_000
@@ -100,3 +101,11 @@ class DueInstants:
     def _let_go(self, number: int) -> None:
         self.next = number
         self.instants.drop_before(number)
+
+
+def distinct_instants(instants: Instants) -> Instants:
+    """Each instant once, in order; mostly they are in order, and only some are equal."""
+    is_later = np.ones(instants.size, np.bool_)
+    np.not_equal(instants[1:], instants[:-1], out=is_later[1:])
+    found = instants[is_later]
+    return found if is_increasing(found) else np.unique(found)

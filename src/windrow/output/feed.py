@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.output.state_log import States
 from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
 
 __all__ = ["Feed", "StateFeed"]
@@ -121,5 +122,7 @@ class StateFeed(Feed):
     """A feed of states: each shows one row, or none."""
 
     @abstractmethod
-    def record(self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
-        """States in time order; row i of `rows` is what state i shows, if many[i] is 1."""
+    def record(
+        self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table | States
+    ) -> None:
+        """States in time order; row i of `rows` is what state i shows, unless many[i] is 0."""

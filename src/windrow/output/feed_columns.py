@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from windrow.windows.value_bytes import bytes_of_values
 
-__all__ = ["STARTS_OVER", "anew", "equal_rows", "timestamps", "with_answer_columns"]
+__all__ = [
+    "STARTS_OVER",
+    "anew",
+    "equal_rows",
+    "repeated_rows",
+    "timestamps",
+    "with_answer_columns",
+]
 
 # In the schema of changes that begin with all rows of the result: what was read before is void.
 STARTS_OVER = {b"windrow.changes": b"start over"}
@@ -48,6 +55,28 @@ def equal_rows(left: pa.Table, right: pa.Table) -> NDArray[np.bool_]:
     same = np.ones(left.num_rows, np.bool_)
     for one, other in zip(left.columns, right.columns, strict=True):
         same &= _equal(one, other)
+    return same
+
+
+def repeated_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Where a row shows the same as the one before it; the first one does not."""
+    same = np.ones(table.num_rows, np.bool_)
+    same[:1] = False
+    for column in table.columns:
+        same[1:] &= _repeated(column)
+    return same
+
+
+def _repeated(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    if column.null_count or not pa.types.is_primitive(column.type) or not len(column):
+        return _equal(column.slice(0, max(0, len(column) - 1)), column.slice(1))
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
+    values = column.to_numpy()
+    same: NDArray[np.bool_] = values[1:] == values[:-1]
+    if pa.types.is_floating(column.type):
+        is_nan = np.isnan(values)
+        same |= is_nan[1:] & is_nan[:-1]
     return same
 
 

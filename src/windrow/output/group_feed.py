@@ -16,10 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.errors import DataError
-from windrow.output import kernels
+from windrow.output import group_kernels as kernels
 from windrow.output.feed import StateFeed
-from windrow.output.feed_columns import equal_rows, timestamps, with_answer_columns
+from windrow.output.feed_columns import repeated_rows, timestamps, with_answer_columns
+from windrow.output.kernels import is_increasing
 from windrow.output.row_log import RowLog
+from windrow.output.state_log import StateLog, States
 from windrow.output.told_updates import ToldUpdates
 from windrow.output.unread_limit import UNREAD_BYTES
 
@@ -32,12 +34,13 @@ UPDATES_LIMIT = 1_000_000
 ROWS_LET_BE = 65_536
 # Rows that one call of answers() may give.
 ANSWER_ROWS_LIMIT = 50_000_000
-# Row, copies, place in the list of those present, and the list.
-GROUP_BYTES = 8 + 8 + 4 + 4
+# Answers of this many times more groups than they have rows are listed group by group.
+SPARSE = 4
 # What the columns of updates are called where they are saved.
-_SAVED_NAMES = ("at", "entity", "row", "many", "previous_row", "previous_many")
+_SAVED_NAMES = ("at", "entity", "row", "previous_row")
 
 Vector = NDArray[np.int64]
+Groups = NDArray[np.int32]
 NO_ROWS: Vector = np.empty(0, np.int64)
 
 
@@ -46,23 +49,18 @@ class GroupRowUpdates:
     """Updates in time order; row, previous_row: numbers in the log of rows, ABSENT for none."""
 
     at: Vector
-    group: NDArray[np.int32]
+    group: Groups
     row: Vector
-    many: Vector
     previous_row: Vector
-    previous_many: Vector
 
     @classmethod
     def none(cls) -> GroupRowUpdates:
         """No updates."""
-        return cls(NO_ROWS, np.empty(0, np.int32), NO_ROWS, NO_ROWS, NO_ROWS, NO_ROWS)
+        return cls(NO_ROWS, np.empty(0, np.int32), NO_ROWS, NO_ROWS)
 
     def columns(self) -> tuple[Any, ...]:
         """All columns, in the order of the fields."""
-        return (
-            *(self.at, self.group, self.row),
-            *(self.many, self.previous_row, self.previous_many),
-        )
+        return self.at, self.group, self.row, self.previous_row
 
     def __len__(self) -> int:
         return self.at.size
@@ -85,9 +83,9 @@ class GroupRowUpdates:
 class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
     """The result of a query over time. `rank` orders groups within an instant."""
 
-    def __init__(self, schema: pa.Schema, rank: Callable[[NDArray[np.int32]], Vector]) -> None:
+    def __init__(self, log: RowLog | StateLog, rank: Callable[[Groups], Groups]) -> None:
         super().__init__(GroupRowUpdates.joined)
-        self._log = RowLog(schema)
+        self._log = log
         self._rank = rank
         self._now = GroupRows()  # the result after the last update
         self._answered = GroupRows()  # the result as far as answers() has read
@@ -110,22 +108,22 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         """The result now, from the one that answers() has read and the updates since."""
         now = self._answered.copy()
         for part in self._updates.since(self._answered_to):
-            now.reserve(int(part.group.max(initial=-1)) + 1)
-            now.row[part.group], now.many[part.group] = part.row, part.many
-        now.list_present()
+            now.take(part)
         self._now = now
 
-    def record(self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
-        """Take updates in time order; row i of `rows` is what update i shows, in `many` copies."""
+    def record(self, at: Vector, group: Groups, many: Vector, rows: pa.Table | States) -> None:
+        """Take updates in time order; row i of `rows` is what update i shows, unless many is 0."""
         if at.size == 0:
             return
         self._now.reserve(int(group.max()) + 1)
-        first_row = self._log.append(rows)
-        row, previous_row, previous_many = (np.empty(at.size, np.int64) for _ in range(3))
-        kernels.chain(
-            group, many, first_row, self._now.row, self._now.many, row, previous_row, previous_many
-        )
-        self._updates.append(GroupRowUpdates(at, group, row, many, previous_row, previous_many))
+        first_row = self._log.size
+        row, previous_row = np.empty(at.size, np.int64), np.empty(at.size, np.int64)
+        next_row = kernels.chain(group, many, first_row, self._now.row, row, previous_row)
+        if next_row - first_row < at.size:
+            rows = _chosen(rows, many > 0)
+        if next_row > first_row:
+            self._log.append(rows)
+        self._updates.append(GroupRowUpdates(at, group, row, previous_row))
         self._last_us = int(at[-1])
         self._result = None
 
@@ -162,28 +160,33 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
     def answers(self) -> pa.Table:
         """The answers at all instants due since the last call."""
         instants = self._due.all()
-        updates = GroupRowUpdates.joined(self._updates.since(self._answered_to))
+        updates = self._viewed(self._updates.since(self._answered_to))
         state, due = self._answered.copy(), self._due.after_all()
-        which, rows = self._list(instants, updates, state)
-        table = with_answer_columns(instants[which], self._log.read(rows))
+        at, rows = self._list(instants, updates, state)
+        table = with_answer_columns(at, self._log.read(rows))
         self._answered_to, self._answered, self._due = self._updates.end, state, due
+        if not self.has_told and self._untold + len(updates) > UPDATES_LIMIT:
+            # The next step would net them, beside rows that answers() has not read then.
+            self._net_changes()
+            self._compact()
         return table
 
     def _told(self, updates: GroupRowUpdates) -> pa.Table:
-        updates = self._in_order(updates)
-        gone, come = updates.previous_many.copy(), updates.many.copy()
-        same = self._same_rows(updates)
-        common = np.where(same, np.minimum(gone, come), 0)
-        gone -= common
-        come -= common
-        copies = np.stack([gone, come], axis=1).ravel()
-        rows = np.stack([updates.previous_row, updates.row], axis=1).ravel()
-        signs = np.tile(np.array([-1, 1], np.int8), updates.at.size)
-        at = np.repeat(updates.at, 2)
-        table = self._log.read(np.repeat(rows, copies))
-        columns = [timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
-        names = ["at", "change", *table.schema.names]
-        return pa.Table.from_arrays([*columns, *table.columns], names=names)
+        size = 2 * updates.at.size
+        at, rows = np.empty(size, np.int64), np.empty(size, np.int64)
+        signs, is_second = np.empty(size, np.int8), np.empty(size, np.bool_)
+        used = kernels.pair_up(
+            updates.at, updates.row, updates.previous_row, self._order(updates),
+            at, rows, signs, is_second,
+        )  # fmt: skip
+        table = self._log.read(rows[:used])
+        columns = [timestamps(at[:used]), pa.array(signs[:used]), *table.columns]
+        told = pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
+        same = is_second[:used] & repeated_rows(table)
+        if not same.any():
+            return told
+        same[:-1] |= same[1:]  # what comes like what goes: neither is told
+        return told.filter(pa.array(~same))
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
@@ -194,23 +197,21 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
         if self._result is None:
-            present = np.flatnonzero(self._now.many).astype(np.int32)
-            present = present[np.argsort(self._rank(present), kind="stable")]
+            present = self._ranked(self._now.present())
             self._result = self._log.read(self._now.row[present])
             self._result_cache_bytes = self._result.nbytes
         return self._result
 
     def tables(self) -> dict[str, pa.Table]:
         """Everything that it holds, for saving."""
+        self._compact()  # what nothing refers to may have no values any more
         group = np.flatnonzero(self.groups_in_use()).astype(np.int32)
         self._now.reserve(group.size and int(group[-1]) + 1)
         self._answered.reserve(self._now.row.size)
         states = {
             "entity": group,
             "now_row": self._now.row[group],
-            "now_many": self._now.many[group],
             "answered_row": self._answered.row[group],
-            "answered_many": self._answered.many[group],
         }
         return {
             "rows": self._log.table(),
@@ -220,17 +221,15 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
             "instants": pa.table({"instant": self._due.all()}),
         }
 
-    def load(self, tables: Mapping[str, pa.Table], new_code: NDArray[np.int32]) -> None:
+    def load(self, tables: Mapping[str, pa.Table], new_code: Groups) -> None:
         """Back from tables(); groups have the codes new_code[old code] now."""
         self._log.append(tables["rows"])
-        names = ("entity", "now_row", "now_many", "answered_row", "answered_many")
+        names = ("entity", "now_row", "answered_row")
         group, *states = (tables["states"].column(name).to_numpy() for name in names)
         group = new_code[group]
-        for kept, row, many in ((self._now, *states[:2]), (self._answered, *states[2:])):
+        for kept, row in zip((self._now, self._answered), states, strict=True):
             kept.reserve(int(group.max(initial=-1)) + 1)
             kept.row[group] = row
-            kept.many[group] = many
-            kept.list_present()
         self._updates.append(_updates_of(tables["for_answers"], new_code))
         self._apart = _updates_of(tables["for_changes"], new_code)
         self._told_to = self._updates.end
@@ -238,15 +237,14 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
 
     def groups_shown(self) -> NDArray[np.bool_]:
         """Which groups have a row now."""
-        shown: NDArray[np.bool_] = self._now.many > 0
+        shown: NDArray[np.bool_] = self._now.row != kernels.ABSENT
         return shown
 
     def groups_in_use(self) -> NDArray[np.bool_]:
         """Which groups something still refers to."""
-        size = max(self._now.many.size, self._answered.many.size)
-        used = np.zeros(size, np.bool_)
-        used[: self._now.many.size] |= self._now.many > 0
-        used[: self._answered.many.size] |= self._answered.many > 0
+        used = np.zeros(max(self._now.row.size, self._answered.row.size), np.bool_)
+        for each in (self._now, self._answered):
+            used[each.present()] = True
         for part in (self._apart, *self._updates.parts):
             used[part.group] = True
         return used
@@ -254,46 +252,47 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
     def _list(
         self, instants: Vector, updates: GroupRowUpdates, state: GroupRows
     ) -> tuple[Vector, Vector]:
-        """For each row of the answers: the number of its instant, and its number in the log.
+        """For each row of the answers: its instant, and its number in the log.
 
         state: the result as far as answers() has read, which moves on over the updates.
         """
         state.reserve(int(updates.group.max(initial=-1)) + 1)
-        total = kernels.count_answers(
-            instants, 0, updates.at, updates.group, updates.many,
-            state.many.copy(), int(state.many.sum()),
-        )  # fmt: skip
+        changes = (updates.at, updates.group, updates.row)
+        before = state.present()
+        counts = np.empty(instants.size, np.int64)
+        kernels.count_answers(instants, *changes, state.row.copy(), before.size, counts)
+        total = int(counts.sum())
         if total > ANSWER_ROWS_LIMIT:
             raise DataError(
                 "WD301",
                 f"there are {total} unread rows of answers, more than {ANSWER_ROWS_LIMIT}",
                 hint="call answers() more often, give the query an EVERY clause, or read changes()",
             )
-        which, rows = np.empty(total, np.int64), np.empty(total, np.int64)
+        which, rows = np.repeat(instants, counts), np.empty(total, np.int64)
+        named = np.zeros(state.row.size, np.bool_)
+        named[before] = named[updates.group] = True
+        groups = np.flatnonzero(named).astype(np.int32)
+        if instants.size * groups.size <= SPARSE * total:
+            kernels.list_in_order(instants, *changes, self._ranked(groups), state.row, rows)
+            return which, rows
+        active, place = np.zeros(groups.size, np.int32), np.zeros(state.row.size, np.int32)
+        active[: before.size], place[before] = before, np.arange(before.size)
         groups = np.empty(total, np.int32)
-        kernels.list_answers(
-            instants, updates.at, updates.group, updates.many, updates.row,
-            state.many, state.row, state.active, state.place, state.size, which, rows, groups,
-        )  # fmt: skip
-        order = np.lexsort((self._rank(groups), which))
-        return which[order], rows[order]
+        listed = (active, place, before.size, rows, groups)
+        kernels.list_present(instants, *changes, state.row, *listed)
+        return which, rows[np.lexsort((self._rank(groups), which))]
 
-    def _in_order(self, updates: GroupRowUpdates) -> GroupRowUpdates:
-        """Updates of one instant ordered by their groups, as answers are."""
-        if kernels.is_increasing(updates.at):
-            return updates
-        order = np.lexsort((self._rank(updates.group), updates.at))
-        return GroupRowUpdates(*(column[order] for column in updates.columns()))
+    def _ranked(self, groups: Groups) -> Groups:
+        """Groups in order of their values."""
+        return groups[np.argsort(self._rank(groups), kind="stable")]
 
-    def _same_rows(self, updates: GroupRowUpdates) -> NDArray[np.bool_]:
-        both = (updates.previous_many > 0) & (updates.many > 0)
-        if not both.any():
-            return both
-        old = self._log.read(updates.previous_row[both])
-        new = self._log.read(updates.row[both])
-        same = equal_rows(old, new)
-        both[both] = same
-        return both
+    def _order(self, updates: GroupRowUpdates) -> Vector:
+        """Updates of one instant ordered by their groups, as answers are; nothing: they are."""
+        if is_increasing(updates.at):
+            return NO_ROWS
+        order, rank = np.empty(updates.at.size, np.int64), self._rank(updates.group)
+        kernels.order_in_instants(updates.at, rank, int(rank.max()) + 1, order)
+        return order
 
     def _net_changes(self) -> None:
         """Put one net change of each group in the place of the changes that nobody has read."""
@@ -309,12 +308,10 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
             np.full(group.size, parts[-1].at[-1], np.int64),
             group,
             _gathered([part.row for part in parts], ends),
-            _gathered([part.many for part in parts], ends),
             _gathered([part.previous_row for part in parts], begins),
-            _gathered([part.previous_many for part in parts], begins),
         )
         # A row that came and went in the meantime is no change.
-        changed = np.flatnonzero(net.many | net.previous_many)
+        changed = np.flatnonzero(np.maximum(net.row, net.previous_row) != kernels.ABSENT)
         self._apart = GroupRowUpdates(*(column[changed] for column in net.columns()))
         self.changes_netted += offset - changed.size
         self._told_to = self._updates.end
@@ -345,19 +342,17 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         """Peak bytes that the tables need for this many groups."""
         if groups <= self._now.row.size:
             return 0
-        return 2 * (2 * groups * GROUP_BYTES)
+        return 2 * (2 * groups * self._now.row.itemsize)
 
     def _result_bytes(self) -> int:
-        rows = self._log.nbytes_of(self._now.row[self._now.many > 0])
+        rows = self._log.nbytes_of(self._now.row[self._now.present()])
         return rows + self._now.nbytes + self._answered.nbytes
 
     def _lose_answers(self, updates: int) -> None:
         end = self._answered_to + updates
         gone = GroupRowUpdates.joined(self._updates.since(self._answered_to, end))
         answered = self._answered.copy()
-        answered.reserve(int(gone.group.max()) + 1)
-        answered.row[gone.group], answered.many[gone.group] = gone.row, gone.many
-        answered.list_present()
+        answered.take(gone)
         self._answered, self._answered_to = answered, end
         self._due.lose_before(int(gone.at[-1]))
 
@@ -389,14 +384,10 @@ def _gathered(columns: list[Vector], places: tuple[Vector, Vector]) -> Vector:
 
 
 class GroupRows:
-    """For each group the row that it has and in how many copies; and a list of those present."""
+    """For each group the row that it has, or ABSENT."""
 
     def __init__(self) -> None:
         self.row = np.empty(0, np.int64)
-        self.many = np.empty(0, np.int64)
-        self.active = np.empty(0, np.int32)
-        self.place = np.empty(0, np.int32)
-        self.size = np.zeros(1, np.int64)
 
     def reserve(self, count: int) -> None:
         """Make room for groups below this number."""
@@ -404,35 +395,37 @@ class GroupRows:
             return
         more = max(64, 2 * count) - self.row.size
         self.row = np.concatenate([self.row, np.full(more, kernels.ABSENT, np.int64)])
-        self.many = np.concatenate([self.many, np.zeros(more, np.int64)])
-        self.active = np.concatenate([self.active, np.zeros(more, np.int32)])
-        self.place = np.concatenate([self.place, np.zeros(more, np.int32)])
+
+    def present(self) -> Groups:
+        """The groups that have one."""
+        return np.flatnonzero(self.row != kernels.ABSENT).astype(np.int32)
+
+    def take(self, updates: GroupRowUpdates) -> None:
+        """Move on over updates."""
+        self.reserve(int(updates.group.max(initial=-1)) + 1)
+        self.row[updates.group] = updates.row
 
     @property
     def nbytes(self) -> int:
         """Bytes of all columns."""
-        return GROUP_BYTES * self.row.size
+        return self.row.nbytes
 
     def copy(self) -> GroupRows:
-        """The same state and size, with its list of those present rebuilt."""
+        """The same."""
         out = GroupRows()
-        out.row, out.many = self.row.copy(), self.many.copy()
-        out.active, out.place = np.zeros_like(self.active), np.zeros_like(self.place)
-        out.list_present()
+        out.row = self.row.copy()
         return out
 
-    def list_present(self) -> None:
-        """Make the list of those present from the numbers of copies."""
-        present = np.flatnonzero(self.many).astype(np.int32)
-        self.active[: present.size] = present
-        self.place[present] = np.arange(present.size)
-        self.size[0] = present.size
+
+def _chosen(rows: pa.Table | States, flags: NDArray[np.bool_]) -> pa.Table | States:
+    return rows.filter(pa.array(flags)) if isinstance(rows, pa.Table) else rows.chosen(flags)
 
 
 def _update_table(parts: list[GroupRowUpdates]) -> pa.Table:
     return pa.table(dict(zip(_SAVED_NAMES, GroupRowUpdates.joined(parts).columns(), strict=True)))
 
 
-def _updates_of(table: pa.Table, new_code: NDArray[np.int32]) -> GroupRowUpdates:
-    updates = GroupRowUpdates(*(column.to_numpy() for column in table.columns))
+def _updates_of(table: pa.Table, new_code: Groups) -> GroupRowUpdates:
+    columns = [table.column(name).to_numpy() for name in _SAVED_NAMES]
+    updates = GroupRowUpdates(*columns)
     return replace(updates, group=new_code[updates.group])

@@ -1,39 +1,10 @@
-"""Loops over group updates: chaining states of a group, listing answers, adding up shards."""
+"""Loops over updates: finding the latest one, adding up shards, merging their orders."""
 
 from __future__ import annotations
 
 from numpy import uint64
 
 from windrow.compiling.kernels import njit
-
-ABSENT = -1
-LATER = 2**63 - 1
-
-
-@njit(cache=True)
-def chain(group, many, first_row, last_row, last_many, row, previous_row, previous_many):
-    """For each update: the row it makes, and row and number of copies that its group had before."""
-    for i in range(group.size):
-        which = group[i]
-        previous_row[i] = last_row[which]
-        previous_many[i] = last_many[which]
-        row[i] = first_row + i if many[i] > 0 else ABSENT
-        last_row[which] = row[i]
-        last_many[which] = many[i]
-
-
-@njit(cache=True)
-def count_answers(instants, start, at, group, many, held, total):
-    """How many rows the answers at these instants have; `held`, `total`: what was held before."""
-    rows = 0
-    update = start
-    for j in range(instants.size):
-        while update < at.size and at[update] <= instants[j]:
-            total += many[update] - held[group[update]]
-            held[group[update]] = many[update]
-            update += 1
-        rows += total
-    return rows
 
 
 @njit(cache=True)
@@ -44,49 +15,6 @@ def latest_update(instants, at, before, out):
         while update < at.size and at[uint64(update)] <= instants[uint64(j)]:
             update += 1
         out[uint64(j)] = before + update
-
-
-@njit(cache=True)
-def list_answers(
-    instants, at, group, many, row, held_many, held_row, active, place, size,
-    out_instant, out_row, out_group,
-):  # fmt: skip
-    """Write the rows of the answers at these instants; all updates are used up.
-
-    active lists the groups that are present, place says where in the list; size[0] is its length.
-    """
-    used = 0
-    update = 0
-    present = size[0]
-    # Behind the last instant come the updates that the next answer will find done.
-    for j in range(instants.size + 1):
-        limit = instants[j] if j < instants.size else LATER
-        while update < at.size and at[uint64(update)] <= limit:
-            which = uint64(group[uint64(update)])
-            copies = many[uint64(update)]
-            held_row[which] = row[uint64(update)]
-            before = held_many[which]
-            held_many[which] = copies
-            if before == 0 and copies > 0:
-                active[uint64(present)] = which
-                place[which] = present
-                present += 1
-            elif before > 0 and copies == 0:
-                present -= 1
-                moved = active[uint64(present)]
-                active[uint64(place[which])] = moved
-                place[uint64(moved)] = place[which]
-            update += 1
-        if j == instants.size:
-            break
-        for index in range(present):
-            which = uint64(active[uint64(index)])
-            for _ in range(held_many[which]):
-                out_instant[uint64(used)] = j
-                out_row[uint64(used)] = held_row[which]
-                out_group[uint64(used)] = which
-                used += 1
-    size[0] = present
 
 
 @njit(cache=True)
@@ -156,16 +84,6 @@ def merge_order(at, starts, stops, order):
                 best = run
         order[index] = heads[best]
         heads[best] += 1
-
-
-@njit(cache=True)
-def first_and_last(group, offset, first, last):
-    """Note the first and the last update of each group; updates are numbered from `offset` on."""
-    for i in range(group.size):
-        which = group[i]
-        if first[which] == ABSENT:
-            first[which] = offset + i
-        last[which] = offset + i
 
 
 @njit(cache=True)

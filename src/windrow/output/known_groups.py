@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.operators.lanes import Vector
 from windrow.windows.codes import KeyCoder
 from windrow.windows.kernels import renumber
 from windrow.windows.order_bytes import order_bytes
@@ -50,6 +49,14 @@ class KnownGroups:
         """The values of groups."""
         return [] if self._coder is None else self._coder.columns(codes)
 
+    def repeated_columns(self, codes: Codes) -> list[pa.Array]:
+        """The same of codes of which many are equal."""
+        if self._coder is None or self._coder.whole_numbers is not None:
+            return self.columns(codes)
+        distinct, places = self.distinct(codes)
+        index = pa.array(places)
+        return [column.take(index) for column in self.columns(distinct)]
+
     def know(self, used: NDArray[np.bool_]) -> None:
         """These are known, although a step that failed may have forgotten them: they can be read.
 
@@ -77,13 +84,13 @@ class KnownGroups:
         count = int(renumber(codes, self._seen, stamp, places, distinct))
         return distinct[:count], places
 
-    def rank(self, codes: Codes) -> Vector:
-        """Numbers that order groups by their values, NULL first."""
+    def rank(self, codes: Codes) -> NDArray[np.int32]:
+        """Numbers from 0 on that order groups by their values, NULL first."""
         if self._coder is None:
-            return np.zeros(codes.size, np.int64)
+            return np.zeros(codes.size, np.int32)
         distinct, places = self.distinct(codes)
         order = _sorted(self._coder.columns(distinct))
-        rank = np.empty(distinct.size, np.int64)
+        rank = np.empty(distinct.size, np.int32)
         rank[order] = np.arange(distinct.size)
         return rank[places]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,13 +16,15 @@ from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.partial import Partial
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
-from windrow.output.due_instants import INSTANTS_LIMIT
+from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
-from windrow.output.result_rows import FoundRows, ResultRows
+from windrow.output.result_rows import FoundRows, ResultRows, rows_of_groups
+from windrow.output.row_log import RowLog
+from windrow.output.state_log import StateLog, states_of
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.output.whole_feed import WholeFeed
 from windrow.plan.fingerprint import fingerprint
@@ -70,10 +72,14 @@ class Publisher:
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
         self._selects = SelectFeed(schema) if self._shape.is_select else None
-        states: StateFeed = GroupFeed(schema, self._groups.rank)
+        self._rows = ResultRows(plan, self._shape, self._groups)
+        self._is_late = not self._is_whole and self._rows.is_plain
+        # Every group with rows has a row in the result: nothing else says which are alive.
+        self._shows_alive = self._is_late
+        log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
+        states: StateFeed = GroupFeed(log, self._groups.rank)
         self._states = WholeFeed(schema) if self._is_whole else states
         self._feed: Feed = self._selects or self._states
-        self._rows = ResultRows(plan, self._shape, self._groups)
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
@@ -87,7 +93,7 @@ class Publisher:
         each.
         """
         if not is_increasing(instants):
-            instants = np.unique(instants)
+            instants = distinct_instants(instants)
         if self._selects is not None:
             if len(partials) == 1:
                 partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
@@ -154,7 +160,7 @@ class Publisher:
         if self._takes_codes and partial.codes is not None:
             self._note_instants(partial.at, instants)
             code, copies = partial.codes[partial.group], self._shown(partial.count)
-            rows_of = _rows_of_groups(partial, self._select_table)
+            rows_of = rows_of_groups(partial, self._select_table)
             feed.record(partial.at, code, partial.group, copies, rows_of)
             return
         updates = self._updates(partials)
@@ -233,7 +239,7 @@ class Publisher:
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
-            rows = _rows_of_groups(waiting, self._select_table)
+            rows = rows_of_groups(waiting, self._select_table)
             return rows(np.repeat(waiting.group, waiting.count))
         return self._feed.result()
 
@@ -254,7 +260,7 @@ class Publisher:
             "turns": self._turns,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
-        alive = np.isin(codes, np.flatnonzero(self._alive))
+        alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
         groups = pa.table({"code": codes, "alive": alive, **named})
         tables = {"entities": groups, **self._feed.tables()}
         if self._cut is not None:
@@ -294,6 +300,7 @@ class Publisher:
         alive = codes[tables["entities"].column("alive").to_numpy()]
         publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
         publisher._alive[alive] = True
+        publisher._shows_alive = False
         if header["combiner"] is not None:
             publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
         return publisher
@@ -361,10 +368,19 @@ class Publisher:
         """Of one shard alone: which groups have rows. Only shards on a grid are asked for it."""
         if self._plan.every_us is None or not updates.at.size:
             return
+        if self._shows_alive:
+            if not self._rows.may_lack(updates.layout):
+                return
+            self._alive, self._shows_alive = self._feed.groups_shown(), False
         highest = int(updates.group.max()) + 1
         if highest > self._alive.size:
             self._alive = np.pad(self._alive, (0, 2 * highest - self._alive.size))
         self._alive[updates.group] = updates.count != 0
+
+    def _flags_alive(self) -> NDArray[np.bool_]:
+        """The same, of all groups."""
+        is_asked = self._plan.every_us is not None and self._combiner is None
+        return self._feed.groups_shown() if is_asked and self._shows_alive else self._alive
 
     def _of_groups(self, bucket: int, partial: Partial) -> CodedUpdates:
         codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
@@ -373,7 +389,7 @@ class Publisher:
         updates = CodedUpdates(partial.at, group, *states)
         if partial.complete_at is None:
             return updates
-        alive = np.flatnonzero(self._alive).astype(np.int32)
+        alive = np.flatnonzero(self._flags_alive()).astype(np.int32)
         if self._combiner is not None:
             alive = self._combiner.alive_in(bucket)
         return with_gone(updates, alive, partial.complete_at)
@@ -402,8 +418,12 @@ class Publisher:
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""
+        if self._is_late and not self._rows.may_lack(updates.layout):
+            self._states.record(updates.at, updates.group, updates.count, states_of(updates))
+            return
         found = self._rows.of(updates)
-        self._states.record(updates.at, updates.group, found.many, found.table)
+        rows = states_of(updates) if self._is_late else found.table
+        self._states.record(updates.at, updates.group, found.many, rows)
         if found.faults is not None and found.faults.any():
             self._lack(found, found.faults)
 
@@ -453,33 +473,23 @@ class Publisher:
         if not self._groups.are_many:
             return
         used, live = self._groups_in_use()
-        unread = int(np.count_nonzero(used & ~live)) / max(1, int(np.count_nonzero(used)))
-        if unread * self._groups.nbytes > self.unread_limit // 2:
-            self._feed.shrink(self.unread_limit // 4)
+        # What is unread may be small itself, and hold on to groups that are large.
+        while self._unread_group_bytes(used & ~live) > self.unread_limit // 2:
+            if not self._feed.lose_some(self.unread_limit):
+                break
             used, live = self._groups_in_use()
         self._groups.forget_others(used)
 
+    def _unread_group_bytes(self, unread: NDArray[np.bool_]) -> int:
+        """About this many bytes of groups are only kept for what nobody has read."""
+        return self._groups.nbytes * int(np.count_nonzero(unread)) // max(1, self._groups.size)
+
     def _groups_in_use(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Flags of groups that something refers to, and of those that have rows."""
-        live = [self._feed.groups_shown(), self._alive]
+        live = [self._feed.groups_shown(), self._flags_alive()]
         if self._combiner is not None:
             live.append(self._combiner.alive())
         used = [self._feed.groups_in_use(), *live]
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
-
-
-def _rows_of_groups(
-    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
-) -> Callable[[NDArray[np.int32]], pa.Table]:
-    """How to get the rows of the groups of a partial result."""
-
-    def rows(groups: NDArray[np.int32]) -> pa.Table:
-        columns = partial.groups.columns
-        if groups.size == partial.group_count and is_increasing(groups):
-            return table_of(columns, groups.size)
-        index = pa.array(groups)
-        return table_of([column.take(index) for column in columns], groups.size)
-
-    return rows

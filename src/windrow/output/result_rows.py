@@ -9,12 +9,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import Form
 from windrow.event_time import show_instant
-from windrow.operators.lanes import Vector
+from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.partial import Partial
 from windrow.operators.sum_values import too_large
 from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
+from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
+from windrow.output.state_log import States
 from windrow.plan.expressions import AggregateRef, Call, Expr, GroupRef
 from windrow.plan.model import QueryPlan
 from windrow.plan.show import show, show_aggregate
@@ -22,7 +26,7 @@ from windrow.rows.evaluate import culprit_in, evaluate, evaluate_checked, filter
 from windrow.rows.faults import hint_for, show_fault
 from windrow.rows.shape import QueryShape
 
-__all__ = ["FoundRows", "ResultRows", "Words"]
+__all__ = ["FoundRows", "ResultRows", "Words", "rows_of_groups"]
 
 Flags = NDArray[np.bool_]
 # Text of an error: code, message, hint.
@@ -48,6 +52,28 @@ class ResultRows:
     def __init__(self, plan: QueryPlan, shape: QueryShape, groups: KnownGroups) -> None:
         self._plan, self._shape, self._groups = plan, shape, groups
         self._is_whole = not plan.group_by and not shape.is_select
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every group has a row, of groups and aggregates alone: it can be made late."""
+        plain = (GroupRef, AggregateRef)
+        items = (item.expression for item in self._plan.select)
+        return self._plan.having is None and all(isinstance(each, plain) for each in items)
+
+    def of_states(self, states: States) -> pa.Table:
+        """The rows of states, of a plain select list."""
+        columns, _ = self._leaves(states)
+        chosen = [columns[item.expression] for item in self._plan.select]
+        return pa.Table.from_arrays(chosen, names=[item.name for item in self._plan.select])
+
+    def may_lack(self, layout: LaneLayout) -> bool:
+        """Whether a sum may be beyond its type."""
+        return any(
+            reading.form is Form.SUM
+            and not aggregate.type.is_float
+            and (layout.is_wide or aggregate.type.name == "DECIMAL")
+            for aggregate, reading in zip(self._plan.aggregates, self._shape.readings, strict=True)
+        )
 
     def of(self, updates: CodedUpdates) -> FoundRows:
         """The rows of updates."""
@@ -79,7 +105,9 @@ class ResultRows:
 
         return FoundRows(many, table, faults, words_of)
 
-    def _leaves(self, updates: CodedUpdates) -> tuple[dict[Expr, pa.Array], dict[Expr, Flags]]:
+    def _leaves(
+        self, updates: CodedUpdates | States
+    ) -> tuple[dict[Expr, pa.Array], dict[Expr, Flags]]:
         """The groups and aggregates of each update, and where an aggregate is beyond its type."""
         columns: dict[Expr, pa.Array] = {}
         known: dict[Expr, Flags] = {}
@@ -129,13 +157,11 @@ class ResultRows:
         """The group columns of each update, in the order of the plan."""
         if not self._shape.group_places:
             return []
-        distinct, places = self._groups.distinct(group)
-        index = pa.array(places)
-        found = iter(self._groups.columns(distinct))
+        found = iter(self._groups.repeated_columns(group))
         return [
             self.constant(number, group.size)
             if place.kind == "constant"
-            else self.typed(next(found), number).take(index)
+            else self.typed(next(found), number)
             for number, place in enumerate(self._shape.group_places)
         ]
 
@@ -157,3 +183,18 @@ class ResultRows:
 
 def _no_leaf(part: Expr) -> pa.Array:
     raise AssertionError(f"{part} in a constant")
+
+
+def rows_of_groups(
+    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
+) -> Callable[[NDArray[np.int32]], pa.Table]:
+    """How to get the rows of the groups of a partial result."""
+
+    def rows(groups: NDArray[np.int32]) -> pa.Table:
+        columns = partial.groups.columns
+        if groups.size == partial.group_count and is_increasing(groups):
+            return table_of(columns, groups.size)
+        index = pa.array(groups)
+        return table_of([column.take(index) for column in columns], groups.size)
+
+    return rows

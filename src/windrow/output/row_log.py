@@ -10,11 +10,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
+from windrow.output import group_kernels
 
-__all__ = ["RowLog", "taken_rows"]
+__all__ = ["Numbers", "RowLog", "renumbered", "taken_rows"]
 
 # For fewer rows than this part of the log, only what is wanted is gathered from its pieces.
 FEW_PARTS = 4
+# For fewer references than this part of the log, not every row of it is looked at.
+MANY_PARTS = 8
 # What buffers may be larger than their rows without being copied.
 SLACK_BYTES = 4096
 
@@ -68,10 +71,13 @@ class RowLog:
             return self._schema.empty_table()
         if _is_sorted(numbers):
             return self._read_sorted(numbers)
-        if FEW_PARTS * numbers.size < self.size:
+        low, high = int(numbers.min()), int(numbers.max()) + 1
+        if FEW_PARTS * numbers.size < high - low:
             different, places = np.unique(numbers, return_inverse=True)
             return self._read_sorted(different).take(pa.array(places)).combine_chunks()
-        return self.table().take(pa.array(numbers)).combine_chunks()
+        # From one piece: looking for the piece of every row costs more than putting them together.
+        whole = joined_rows(self._rows.since(low, high))
+        return whole.take(pa.array(numbers - low))
 
     def table(self) -> pa.Table:
         """All rows, by number."""
@@ -79,27 +85,13 @@ class RowLog:
 
     def compact(self, references: Sequence[Numbers]) -> list[Numbers]:
         """Drop the rows that no array refers to; returns the arrays with the new numbers."""
-        if 8 * sum(numbers.size for numbers in references) < self.size:
-            return self._keep_few(references)
-        used = np.zeros(self.size, np.bool_)
-        for numbers in references:
-            used[numbers[numbers >= 0]] = True
-        new_number = np.cumsum(used) - 1
-        self.keep(used)
-        return [np.where(numbers < 0, numbers, new_number[numbers]) for numbers in references]
+        kept, renamed = renumbered(references, self.size)
+        self._begin_with(self.read(kept))
+        return renamed
 
     def keep(self, used: NDArray[np.bool_]) -> None:
         """Drop the rows that are not flagged; the others are renumbered, in the same order."""
         self._begin_with(self.table().filter(pa.array(used)))
-
-    def _keep_few(self, references: Sequence[Numbers]) -> list[Numbers]:
-        """The same without looking at every row of the log."""
-        kept = np.unique(np.concatenate(references))
-        kept = kept[kept >= 0]
-        self._begin_with(self.read(kept))
-        return [
-            np.where(numbers < 0, numbers, np.searchsorted(kept, numbers)) for numbers in references
-        ]
 
     def _begin_with(self, rows: pa.Table) -> None:
         self._rows = Backlog(joined_rows)
@@ -117,6 +109,25 @@ class RowLog:
             if not low:
                 break
         return taken[0] if len(taken) == 1 else pa.concat_tables(taken[::-1])
+
+
+def renumbered(references: Sequence[Numbers], size: int) -> tuple[Numbers, list[Numbers]]:
+    """The numbers below `size` that arrays refer to, in order, and the arrays in terms of these."""
+    if MANY_PARTS * sum(numbers.size for numbers in references) < size:
+        kept = np.unique(np.concatenate(references))
+        kept = kept[kept >= 0]
+        return kept, [
+            np.where(numbers < 0, numbers, np.searchsorted(kept, numbers)) for numbers in references
+        ]
+    used = np.zeros(size, np.uint8)
+    for numbers in references:
+        group_kernels.mark_used(numbers, used)
+    new_number, kept = np.empty(size, np.int32), np.empty(size + 1, np.int64)
+    count = group_kernels.number_used(used, new_number, kept)
+    renamed = [np.empty_like(numbers) for numbers in references]
+    for numbers, out in zip(references, renamed, strict=True):
+        group_kernels.rename(numbers, new_number, out)
+    return kept[:count], renamed
 
 
 def _row_bytes(piece: pa.Table, places: Numbers) -> int:

@@ -67,7 +67,8 @@ class ToldUpdates(Feed, Generic[P]):
             return table
         apart = self._apart[:count]
         end = self._told_to + count - len(apart)
-        told = self._told(self._join([apart, *self._updates.since(self._told_to, end)]))
+        parts = [apart] if len(apart) else []
+        told = self._told(self._viewed([*parts, *self._updates.since(self._told_to, end)]))
         self._apart, self._told_to, self.has_told = self._apart[count:], end, True
         return told
 
@@ -79,6 +80,10 @@ class ToldUpdates(Feed, Generic[P]):
         """Nobody will read the changes so far."""
         self._apart, self._told_to = self._apart[:0], self._updates.end
         self.starts_over = False
+
+    def _viewed(self, parts: list[P]) -> P:
+        """All updates of parts, to be read at once: one part stays where it is."""
+        return parts[0] if len(parts) == 1 else self._join(parts)
 
     @abstractmethod
     def result(self) -> pa.Table:

@@ -38,6 +38,12 @@ class BoundedFeed(ABC):
         while self.nbytes > self._kept_bytes + limit_bytes // 2 and self._lose_some(limit_bytes):
             self._compact()
 
+    def lose_some(self, limit_bytes: int) -> bool:
+        """Let go of a part of what is unread, however large it is; False where nothing is left."""
+        is_less = self._lose_some(limit_bytes)
+        self._compact()
+        return is_less
+
     def _lose_some(self, limit_bytes: int) -> bool:
         """Let go of a part; False where nothing is left."""
         answers, changes = self._unread_updates()

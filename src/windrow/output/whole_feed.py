@@ -19,6 +19,7 @@ from windrow.output.due_instants import DueInstants
 from windrow.output.feed import StateFeed
 from windrow.output.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.output.row_log import taken_rows
+from windrow.output.state_log import States
 from windrow.output.unread_limit import UNREAD_BYTES
 
 __all__ = ["WholeFeed"]
@@ -98,9 +99,12 @@ class WholeFeed(StateFeed):
     def derive(self) -> None:
         """There is nothing to find again."""
 
-    def record(self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
+    def record(
+        self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table | States
+    ) -> None:
         """Take updates in time order; row i of `rows` is what update i shows, if many[i] is 1."""
         del group  # there is one
+        assert isinstance(rows, pa.Table)
         self._updates.append(RowStates(at, many > 0, rows))
 
     def ask(self, instants: Vector) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "is_guard",
     "tried",
     "tried_within",
+    "uncounted",
 ]
 
 _CHECKED = frozenset([*("+", "-", "*", "/", "%", "div", "negate", "cast", "from_words"), *WORDS])
@@ -135,6 +136,15 @@ def tried_within(expression: Expr) -> Expr:
 def has_value(expression: Expr) -> Expr:
     """The condition that the expression has a value, or NULL, and is no error."""
     return Call("has_value", (expression,), BOOLEAN)
+
+
+def uncounted(condition: Expr) -> Expr:
+    """The same condition, where rows that it leaves out are counted elsewhere."""
+    if isinstance(condition, Call) and condition.function == "and":
+        return replace(condition, arguments=tuple(map(uncounted, condition.arguments)))
+    if not is_guard(condition):
+        return condition
+    return Call("not", (Call("not", (condition,), BOOLEAN),), BOOLEAN)
 
 
 def is_guard(condition: Expr) -> bool:

@@ -14,6 +14,7 @@ from windrow.plan.expressions import Expr
 from windrow.plan.function_forms import FORMS
 from windrow.plan.nearest import nearest
 from windrow.plan.scope import Scope
+from windrow.plan.sql_functions import SqlFunction, bind_sql_call
 from windrow.plan.user_functions import bind_user_call, user_functions
 from windrow.scalar_functions import (
     MANY,
@@ -36,9 +37,13 @@ def bind_function(scope: Scope, node: exp.Expr) -> Expr:
     given = user_functions().get(name)
     if given is not None:
         bound = [scope.bind(part) for part in _arguments(node)]
-        return bind_user_call(
-            given, bound, lambda message, hint: scope.wrong("WB756", message, node, hint=hint)
-        )
+
+        def wrong(message: str, hint: str) -> Exception:
+            return scope.wrong("WB756", message, node, hint=hint)
+
+        if isinstance(given, SqlFunction):
+            return bind_sql_call(given, bound, wrong)
+        return bind_user_call(given, bound, wrong)
     if function is None:
         raise _unknown(scope, node, name)
     arguments = _arguments(node)

@@ -35,12 +35,15 @@ class Scope:
         self._binders = binders
         self._depth = 0
         self._lambdas: list[dict[str, Variable]] = []
+        self.owner = ""  # of a function's body: its name, so that its parameters are its own
 
     def enter_lambda(self, names: Sequence[str], kinds: Sequence[ColumnType]) -> list[Variable]:
         """From here on these names are parameters, until leave_lambda()."""
         depth = len(self._lambdas)
         pairs = zip(names, kinds, strict=False)
-        variables = {name.lower(): Variable(f"{name}#{depth}", kind) for name, kind in pairs}
+        variables = {
+            name.lower(): Variable(f"{name}#{self.owner}{depth}", kind) for name, kind in pairs
+        }
         self._lambdas.append(variables)
         return [variables[name.lower()] for name in names]
 

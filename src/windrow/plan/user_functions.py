@@ -19,13 +19,22 @@ from typing import Any
 from windrow.aggregate_functions import SQL_NAMES
 from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.expressions import FUNCTIONS, Expr, UserCall
+from windrow.plan.sql_functions import SqlFunction, can_become
 from windrow.plan.types import convert
 from windrow.scalar_functions import SCALAR_NAMES
 from windrow.schema import ColumnType, type_named
 from windrow.sql.functions import WINDOW_FUNCTIONS
 from windrow.sql.words import NOT_AN_ALIAS
 
-__all__ = ["UserFunction", "bind_user_call", "known_functions", "user_function", "user_functions"]
+__all__ = [
+    "GivenFunction",
+    "UserFunction",
+    "bind_user_call",
+    "check_function_name",
+    "known_functions",
+    "user_function",
+    "user_functions",
+]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TAKEN = frozenset(
@@ -79,7 +88,7 @@ def user_function(
     if not callable(given):
         message = f"function {name!r} cannot be {type(function).__name__}"
         raise BindingError("WB755", message, hint="give a function of Python")
-    _check_name(name)
+    check_function_name(name)
     if not is_deterministic:
         raise UnsupportedError(
             "WU757",
@@ -101,7 +110,8 @@ def _listed(takes: str | Sequence[str]) -> list[str]:
     return [part for part in re.split(r",(?![^(<]*[)>])", takes) if part.strip()]
 
 
-def _check_name(name: str) -> None:
+def check_function_name(name: str) -> None:
+    """Refuses a name that the language has already."""
     if not isinstance(name, str) or not _NAME.match(name):
         raise BindingError(
             "WB755", f"{name!r} is not a name of a function", hint="use letters, digits and _"
@@ -128,11 +138,12 @@ def _counts(function: Callable[..., Any]) -> tuple[int, int] | None:
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-_KNOWN: ContextVar[Mapping[str, UserFunction]] = ContextVar("known", default=MappingProxyType({}))
+GivenFunction = UserFunction | SqlFunction
+_KNOWN: ContextVar[Mapping[str, GivenFunction]] = ContextVar("known", default=MappingProxyType({}))
 
 
 @contextmanager
-def known_functions(functions: Mapping[str, UserFunction]) -> Iterator[None]:
+def known_functions(functions: Mapping[str, GivenFunction]) -> Iterator[None]:
     """While queries are bound within, these functions can be called."""
     token = _KNOWN.set(functions)
     try:
@@ -141,7 +152,7 @@ def known_functions(functions: Mapping[str, UserFunction]) -> Iterator[None]:
         _KNOWN.reset(token)
 
 
-def user_functions() -> Mapping[str, UserFunction]:
+def user_functions() -> Mapping[str, GivenFunction]:
     """The functions that can be called now, by their names."""
     return _KNOWN.get()
 
@@ -156,9 +167,10 @@ def bind_user_call(
         message = f"{function.name.upper()} takes {wanted} arguments, but got {len(arguments)}"
         raise wrong(message, f"it was given as {function.signature}")
     if function.takes is not None:
-        pairs = zip(arguments, function.takes, strict=True)
-        try:
-            arguments = [convert(part, kind) for part, kind in pairs]
-        except BindingError as problem:
-            raise wrong(problem.message, f"it was given as {function.signature}") from None
+        pairs = list(zip(arguments, function.takes, strict=True))
+        for place, (part, kind) in enumerate(pairs):
+            if not can_become(part, kind):
+                message = f"argument {place + 1} of {function.name.upper()} cannot be {part.type}"
+                raise wrong(message, f"it was given as {function.signature}")
+        arguments = [convert(part, kind) for part, kind in pairs]
     return UserCall(function.name, tuple(arguments), function.returns, function)

@@ -30,6 +30,7 @@ _IN_US = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": F
 _NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 # Below these, in absolute value, a number looks like one of the unit: years up to 5138.
 _LOOKS_LIKE = ((10**11, "s"), (10**14, "ms"), (10**17, "us"))
+_MICROSECONDS = (10**14, 10**17)
 _MOST_US = 2**61
 
 
@@ -106,20 +107,46 @@ def counted(values: Iterable[Any], unit: str | None) -> list[Any]:
 
 
 def counted_column(column: pa.Array | pa.ChunkedArray, unit: str | None) -> Any:
-    """A column of times, where they are numbers as instants; an error where there is no unit."""
+    """A column of times, where they are numbers as instants.
+
+    Without a unit integers that look like microseconds are these, and others are an error.
+
+    >>> counted_column(pa.array([1767225600000000]), None).cast(pa.int64()).to_pylist()
+    [1767225600000000]
+    """
     if not is_number(column.type):
         return column
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if unit is None:
-        first = column.drop_null()[:1].to_pylist()
-        if first:
-            raise UnitError(first[0])
+        _check_microseconds(column)
     return as_instants(column, unit or "us")
 
 
-def counted_texts(texts: pa.ChunkedArray, unit: str) -> pa.ChunkedArray | None:
-    """A column of texts that are numbers as instants; None where one of them is no number."""
+def _check_microseconds(column: pa.Array) -> None:
+    """Refuses the first number that is not surely one of microseconds."""
+    others = column.drop_null()
+    if pa.types.is_integer(column.type) and len(others):
+        least, most = _MICROSECONDS
+        size = pc.abs(others) if pa.types.is_signed_integer(column.type) else others
+        bounds = [pa.scalar(each, pa.int64()) for each in (least, most)]
+        size = size.cast(pa.int64(), safe=False)  # what wraps around is below zero, so too small
+        fits = pc.and_(pc.greater_equal(size, bounds[0]), pc.less(size, bounds[1]))
+        others = others.filter(pc.invert(fits))
+    if len(others):
+        raise UnitError(others[0].as_py())
+
+
+def counted_texts(texts: pa.ChunkedArray, unit: str | None) -> pa.ChunkedArray | None:
+    """A column of texts that are numbers as instants; None where one of them is no number.
+
+    Without a unit: where one of them does not look like microseconds.
+    """
+    if unit is None:
+        try:
+            return pa.chunked_array([counted_column(pc.cast(texts, pa.int64()), None)])
+        except (pa.ArrowInvalid, UnitError):
+            return None
     for kind in (pa.int64(), pa.float64()):
         try:
             return pa.chunked_array([as_instants(pc.cast(texts, kind).combine_chunks(), unit)])

@@ -1,9 +1,10 @@
-"""CREATE STREAM, CREATE TABLE, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
+"""What follows CREATE and SET."""
 
 from __future__ import annotations
 
 from windrow.sql.cursor import Cursor
 from windrow.sql.endpoints import parse_endpoint, parse_option_name, parse_value
+from windrow.sql.function_definitions import parse_function
 from windrow.sql.operands import parse_type
 from windrow.sql.queries import parse_query_text
 from windrow.sql.spans import parse_positive_span, parse_span
@@ -35,11 +36,15 @@ def parse_create(cursor: Cursor) -> Statement:
         return _query(cursor)
     if cursor.accept("VIEW"):
         return _view(cursor)
-    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "VIEW"]
-    hint = "CREATE STREAM, TABLE, HISTORY, QUERY and VIEW are possible"
+    if cursor.accept("FUNCTION"):
+        return parse_function(cursor)
+    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "VIEW", "FUNCTION"]
+    hint = "CREATE STREAM, TABLE, HISTORY, QUERY, VIEW and FUNCTION are possible"
     if cursor.at_any("MATERIALIZED"):
         hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
-    raise cursor.expected("STREAM, TABLE, HISTORY, QUERY or VIEW", possible=words, hint=hint)
+    raise cursor.expected(
+        "STREAM, TABLE, HISTORY, QUERY, VIEW or FUNCTION", possible=words, hint=hint
+    )
 
 
 def parse_set(cursor: Cursor) -> SetOption:

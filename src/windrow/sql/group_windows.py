@@ -18,6 +18,7 @@ from windrow.sql.statements import Select, SelectItem, Source, Window
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import hopping, session_of, tumbling
 from windrow.sql.window_sizes import parse_size
+from windrow.window_kinds import UNBOUNDED
 
 __all__ = [
     "GROUP_WINDOWS",
@@ -128,10 +129,39 @@ def with_group_windows(select: Select, clause: Window | None, cursor: Cursor) ->
         window = replace(window, partition_by=_columns(select, others))
     sources = list(select.sources)
     sources[place] = replace(sources[place], window=window)
+    if window.traits.is_session:
+        select, sources = _sessions_behind_where(select, sources, calls)
     read = [each for item in select.items for each in item.expression.find_all(exp.Column)]
     bounds = (START, END, TIME) if any(each.name == TIME for each in read) else (START, END)
     groups = (*others, *map(bound_column, bounds)) if select.group_by else ()
     return _renamed(replace(select, sources=tuple(sources), group_by=groups), clause)
+
+
+def _sessions_behind_where(
+    select: Select, sources: list[Source], calls: Sequence[exp.Expr]
+) -> tuple[Select, list[Source]]:
+    """Sessions of GROUP BY are of the rows that WHERE leaves: it moves into a query in FROM."""
+    if len(sources) > 1 or select.not_exists:
+        what = "a join" if len(sources) > 1 else "NOT EXISTS"
+        hint = "write a query in FROM, (SELECT ...) [SESSION 30 SECONDS PARTITION BY k] AS q, or "
+        hint += "a session of one input, s [SESSION 30 SECONDS PARTITION BY k]"
+        message = f"sessions in GROUP BY over {what}: of which rows they are is not clear"
+        raise _wrong("WS703", message, hint, select, calls)
+    if select.where is None:
+        return select, sources
+    (source,) = sources
+    bare = replace(source, window=Window(UNBOUNDED.name, written=False))
+    chosen = Select(
+        select.text,
+        (SelectItem(exp.Star(), None),),
+        (bare,),
+        where=select.where,
+        places={name: place for name, place in select.places.items() if name == "WHERE"},
+        start=select.start,
+        end=select.end,
+    )
+    found = replace(source, stream="", query=chosen, columns=())
+    return replace(select, where=None), [found]
 
 
 def _is_window(node: exp.Expr) -> bool:

@@ -6,6 +6,7 @@ from windrow.sql.endpoints import print_endpoint, print_option_name, print_value
 from windrow.sql.query_printer import print_expression, print_query
 from windrow.sql.spans import print_span
 from windrow.sql.statements import (
+    CreateFunction,
     CreateHistory,
     CreateQuery,
     CreateStream,
@@ -42,6 +43,8 @@ def print_statement(statement: Statement) -> str:
         return f"CREATE QUERY {print_name(statement.name)} AS {print_query(statement.select)}{into}"
     if isinstance(statement, CreateView):
         return f"CREATE VIEW {print_name(statement.name)} AS {print_query(statement.query)}"
+    if isinstance(statement, CreateFunction):
+        return _create_function(statement)
     if isinstance(statement, Explain):
         return f"EXPLAIN {print_query(statement.select)}"
     return _set(statement)
@@ -75,6 +78,19 @@ def _create_table(statement: CreateTable) -> str:
     if statement.source is not None:
         printed += f" FROM {print_endpoint(statement.source)}"
     return printed
+
+
+def _create_function(statement: CreateFunction) -> str:
+    printed = f"CREATE FUNCTION {print_name(statement.name)}"
+    if statement.parameters is not None:
+        parts = ", ".join(f"{print_name(name)} {kind}" for name, kind in statement.parameters)
+        printed += f" ({parts})"
+    if statement.returns:
+        printed += f" RETURNS {statement.returns}"
+    if statement.body is not None:
+        return f"{printed} AS {print_expression(statement.body)}"
+    printed += f" AS {print_value(statement.python_name)} LANGUAGE PYTHON"
+    return f"{printed} VECTORISED" if statement.is_vectorised else printed
 
 
 def _options(options: StreamOptions) -> str:

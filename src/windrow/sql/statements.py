@@ -17,6 +17,7 @@ from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
     "CommonTable",
+    "CreateFunction",
     "CreateHistory",
     "CreateQuery",
     "CreateStream",
@@ -307,6 +308,24 @@ class CreateView:
 
 
 @dataclass(frozen=True)
+class CreateFunction:
+    """CREATE FUNCTION name (parameters) RETURNS type AS expression, or AS 'module.function'.
+
+    parameters: None where a function of Python takes what it is given. returns: '' where its own
+    annotations say it. text: the whole text, to which the places of the body refer.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, str], ...] | None  # name, type in its canonical spelling
+    returns: str
+    body: exp.Expression | None = None
+    python_name: str = ""
+    is_vectorised: bool = False
+    text: str = field(default="", compare=False)
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Explain:
     """EXPLAIN SELECT ..."""
 
@@ -329,6 +348,7 @@ Statement = (
     | CreateHistory
     | CreateQuery
     | CreateView
+    | CreateFunction
     | Explain
     | SetOption
 )

@@ -15,9 +15,11 @@ __all__ = [
     "Moment",
     "fields_of",
     "format_moment",
+    "format_parts",
     "offset_text",
     "reads_zone",
     "resolution_us",
+    "writes_era",
 ]
 
 MONTHS = (
@@ -58,8 +60,17 @@ class Moment:
 
 def format_moment(pattern: Pattern, moment: Moment) -> str:
     """The moment written by the pattern; optional parts are written too."""
-    has_era = any(field.letter == "G" for field in fields_of(pattern))
-    return "".join(_written(pattern, moment, has_era))
+    return format_parts(pattern, moment, has_era=writes_era(pattern))
+
+
+def writes_era(pattern: Pattern) -> bool:
+    """Whether the era is written, which years before the first are then counted by."""
+    return any(field.letter == "G" for field in fields_of(pattern))
+
+
+def format_parts(parts: Pattern, moment: Moment, *, has_era: bool) -> str:
+    """The moment written by some parts of a pattern."""
+    return "".join(_written(parts, moment, has_era))
 
 
 def fields_of(pattern: Pattern) -> Iterator[Field]:

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from connectors.test_values_of_all_types import LINE
-from support.nested_forms import COLUMNS
+from support.nested_forms import COLUMNS, JSON_ROW
 from support.servers.kafka_topics import Topics
 from support.spark.stream_files import Sessions
 from windrow import sinks, sources
@@ -16,7 +15,7 @@ from windrow.errors import UnsupportedError
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 WRITTEN = {
-    **LINE,
+    **JSON_ROW,
     "ts": "2026-01-01T00:00:00.000000Z",
     "big": 1234567890123456789012345678.5,
     "months": 14,
@@ -29,7 +28,7 @@ def test_every_type_is_read_from_records_and_written_to_records(
     topics: Topics, sessions: Sessions
 ) -> None:
     topic, into = topics.name("all"), topics.name("into")
-    values = [LINE, {**LINE, "big": 1.5}, {**LINE, "a": "no array"}]
+    values = [JSON_ROW, {**JSON_ROW, "big": 1.5}, {**JSON_ROW, "a": "no array"}]
     topics.put(topic, [(json.dumps(value).encode(), None) for value in values])
     session = sessions.open(buckets=2)
     source = sources.kafka(topic, topics.servers)

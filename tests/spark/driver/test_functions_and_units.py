@@ -55,6 +55,10 @@ def test_times_may_be_numbers_and_what_only_processes_have_is_refused(
     session.finish()
     (row,) = query.result().to_pylist()
     assert (row["n"], str(row["last"])) == (3, "2026-01-01 00:00:04+00:00")
+    within = "timestamp AS ts", "array(make_ym_interval(1, 0)) AS a"
+    frame = sessions.spark.readStream.format("rate").load().selectExpr(*within)
+    with pytest.raises(windrow.UnsupportedError, match=r"WU724.*column 'a'"):
+        session.stream("t", frame, time="ts")
     for option in ({"idle_after": 5}, {"keep": 5}, {"unknown_fields": "refuse"}):
         with pytest.raises(windrow.UnsupportedError, match="WU752"):
             session.stream("t", "ts timestamp, x int", time="ts", source=source, **option)

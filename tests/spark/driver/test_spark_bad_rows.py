@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from support.nested_forms import COLUMNS as ALL_TYPES
+from support.nested_forms import JSON_ROW
 from support.spark.stream_files import Sessions
 from windrow import sources
 from windrow.errors import DataError
+from windrow.schema import StreamSchema, columns_of
 
 pytestmark = pytest.mark.spark
 
@@ -90,3 +94,21 @@ def test_a_value_that_does_not_fit_is_named_with_its_place(
     session.query("SELECT SUM(x) AS t FROM s [9 SECONDS]").start("memory", trigger="available")
     with pytest.raises(DataError, match=rf"WD506.*a\.{format_}, {place} \('x'\): 'a' is not"):
         session.finish()
+
+
+@pytest.mark.long_spark
+def test_lines_of_json_hold_every_type(sessions: Sessions, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    rows = [JSON_ROW, {**JSON_ROW, "a": "no array"}]
+    texts = [json.dumps(row) + "\n" for row in rows]
+    (tmp_path / "in" / "a.jsonl").write_text("".join(texts))
+    session = sessions.open(buckets=1)
+    source = sources.jsonl(str(tmp_path / "in"))
+    session.stream("n", ALL_TYPES, time="ts", on_bad_row="set aside", source=source)
+    query = session.query("SELECT * FROM n [3 SECONDS]", name="q")
+    query.start("memory", trigger="available")
+    session.finish()
+    ((read, _),) = source.read(StreamSchema("n", columns_of(ALL_TYPES), "ts", 0, "set aside"))
+    assert query.result().to_pylist() == read.batch.to_pylist()
+    (counts,) = session.ledger().to_pylist()
+    assert (counts["applied"], counts["bad_value"], len(read.bad)) == (1, 1, 1)

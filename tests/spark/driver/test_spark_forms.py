@@ -51,6 +51,7 @@ def test_forms_give_what_the_oracle_says(
         assert_accounted_for(session, names)
 
 
+@pytest.mark.filterwarnings("ignore:query .* keeps every row")
 @pytest.mark.parametrize("names", NESTED, ids=lambda names: f"{names[0]}-{len(names)}")
 def test_columns_of_all_types_give_what_trees_give(
     names: list[str], spark: SparkSession, tmp_path: Path

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, FromDialect
+from windrow.apps.cli.options import AsJson, FromDialect, FunctionsFrom
 from windrow.apps.cli.outcome import FAILED, failing_clearly
 from windrow.apps.cli.scripts import script_text
 from windrow.apps.terminal.screen import Screen
@@ -18,6 +18,7 @@ from windrow.embedded.outlet import check_sink
 from windrow.embedded.side_by_side import check_source
 from windrow.errors import WindrowError
 from windrow.jobs.checking import checked_job, problems_of
+from windrow.jobs.functions import permitted_modules
 from windrow.jobs.job import Job
 
 __all__ = ["app"]
@@ -46,6 +47,7 @@ def check(
     ] = False,
     spark: Annotated[bool, typer.Option("--spark", help="It must run on Spark.")] = False,
     as_json: AsJson = False,
+    functions_from: FunctionsFrom = None,
 ) -> None:
     """Parse a script and look up every name in it; read no data.
 
@@ -55,7 +57,8 @@ def check(
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         text = script_text(screen, script, dialect)
-        job, problems = checked_job(text, needs_sources=not dialect)
+        modules = permitted_modules(functions_from or ())
+        job, problems = checked_job(text, needs_sources=not dialect, modules=modules)
         if problems:
             _refuse(screen, problems)
         wanted = [name for name, asked in (("spark", spark), ("embedded", embedded)) if asked]

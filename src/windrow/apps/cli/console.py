@@ -12,11 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, Embedded, Jars, SparkUi
+from windrow.apps.cli.options import AsJson, Embedded, FunctionsFrom, Jars, SparkUi
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.terminal.extras import console_module, spark_module
 from windrow.apps.terminal.screen import Screen
 from windrow.interruption import Interruption
+from windrow.jobs.functions import Modules, permitted_modules
 from windrow.jobs.job import job_of
 from windrow.jobs.script_file import read_script
 
@@ -77,6 +78,7 @@ def console(
     as_json: AsJson = False,
     spark_ui: SparkUi = False,
     jars: Jars = "",
+    functions_from: FunctionsFrom = None,
 ) -> None:
     """A web page to watch, add and stop queries."""
     screen = Screen(machine=as_json)
@@ -89,7 +91,9 @@ def console(
             scene = _building(screen, options)
         else:
             on_spark = {"ui": spark_ui, "jars": tuple(filter(None, jars.split(",")))}
-            scene = _job(screen, script, options if embedded else options | on_spark, embedded)
+            given = options if embedded else options | on_spark
+            modules = permitted_modules(functions_from or ())
+            scene = _job(screen, script, given, embedded, modules)
         # The server raises the signal that ended it once more: noted, it lets the scene be closed.
         with Interruption(), closing(scene):
             server = serving.ConsoleServer(scene.registry, address, usual_port=USUAL_PORT)
@@ -105,9 +109,11 @@ def _building(screen: Screen, options: dict[str, Any]) -> Any:
         return console_module("windrow.apps.demo.live_building").LiveBuilding(**options)
 
 
-def _job(screen: Screen, script: Path, options: dict[str, Any], embedded: bool) -> Any:
+def _job(
+    screen: Screen, script: Path, options: dict[str, Any], embedded: bool, modules: Modules
+) -> Any:
     """A script, as it is watched in this process or on Spark."""
-    job = job_of(read_script(script))
+    job = job_of(read_script(script), modules=modules)
     job.check_runnable()
     if any(query.sink.shows is None for query in job.queries.values()):
         screen.note("the console only shows answers; INTO is ignored")

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson
+from windrow.apps.cli.options import AsJson, FunctionsFrom
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.cli.plans import show_plans
 from windrow.apps.terminal.screen import Screen
 from windrow.errors import BindingError
+from windrow.jobs.functions import permitted_modules
 from windrow.jobs.job import Job, job_of
 from windrow.jobs.script_file import read_script
 
@@ -60,13 +61,15 @@ def explain(
         ),
     ] = None,
     as_json: AsJson = False,
+    functions_from: FunctionsFrom = None,
 ) -> None:
     """Show how queries would run, and what each algorithm would cost."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         text = _text(query)
-        known = None if streams is None else job_of(read_script(streams))
-        job = job_of(text, known)
+        modules = permitted_modules(functions_from or ())
+        known = None if streams is None else job_of(read_script(streams), modules=modules)
+        job = job_of(text, known, modules)
         job.check_not_empty()
         rates = _rates(rate or [], job)
         show_plans(screen, job, rates=rates, selectivity=selectivity)

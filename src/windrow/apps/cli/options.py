@@ -8,7 +8,7 @@ import typer
 
 from windrow.dialects import DIALECTS
 
-__all__ = ["AsJson", "Embedded", "FromDialect", "Jars", "SparkUi"]
+__all__ = ["AsJson", "Embedded", "FromDialect", "FunctionsFrom", "Jars", "SparkUi"]
 
 AsJson = Annotated[
     bool,
@@ -20,6 +20,15 @@ FromDialect = Annotated[
         "--from",
         metavar="DIALECT",
         help=f"The script is of another system: {', '.join(DIALECTS)}.",
+    ),
+]
+FunctionsFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--functions-from",
+        metavar="MODULE",
+        help="A module or file of Python whose functions the script may name in CREATE FUNCTION; "
+        "may be repeated. Without it a script can name none.",
     ),
 ]
 Embedded = Annotated[

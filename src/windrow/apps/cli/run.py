@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, Embedded, FromDialect, Jars, SparkUi
+from windrow.apps.cli.options import AsJson, Embedded, FromDialect, FunctionsFrom, Jars, SparkUi
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.cli.plans import show_plans
 from windrow.apps.cli.scripts import script_text
@@ -19,6 +19,7 @@ from windrow.apps.terminal.extras import spark_module
 from windrow.apps.terminal.job_view import JobView
 from windrow.apps.terminal.screen import Screen
 from windrow.embedded.job import run_embedded
+from windrow.jobs.functions import permitted_modules
 from windrow.jobs.job import Job, job_of
 
 __all__ = ["app"]
@@ -45,11 +46,13 @@ def run(
     ] = False,
     spark_ui: SparkUi = False,
     jars: Jars = "",
+    functions_from: FunctionsFrom = None,
 ) -> None:
     """Run a whole job: read its sources, send answers to its sinks."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen) as ending:
-        job = job_of(script_text(screen, script, dialect))
+        modules = permitted_modules(functions_from or ())
+        job = job_of(script_text(screen, script, dialect), modules=modules)
         job.check_runnable()
         show_plans(screen, job, explained_only=True)
         if not embedded:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson
+from windrow.apps.cli.options import AsJson, FunctionsFrom
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.shell.open import open_shell
 from windrow.apps.terminal.screen import Screen
@@ -36,8 +36,9 @@ def shell(
         bool, typer.Option("--demo", help="With a smart building that sends live readings.")
     ] = False,
     as_json: AsJson = False,
+    functions_from: FunctionsFrom = None,
 ) -> None:
     """Type queries and see answers, in this process."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
-        open_shell(screen, script, demo=demo)
+        open_shell(screen, script, demo=demo, functions_from=functions_from or ())

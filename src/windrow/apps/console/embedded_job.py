@@ -5,7 +5,13 @@ from __future__ import annotations
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.paced_files import pieces_at_once, pieces_by_time
 from windrow.apps.console.registry import Registry
-from windrow.embedded.job import declare_history, declare_stream, declare_tables, declare_views
+from windrow.embedded.job import (
+    declare_functions,
+    declare_history,
+    declare_stream,
+    declare_tables,
+    declare_views,
+)
 from windrow.embedded.session import EmbeddedSession
 from windrow.jobs.job import Job
 from windrow.jobs.player import Player
@@ -39,6 +45,7 @@ class EmbeddedJob:
         pieces = pieces_at_once(sources)
         if pace:
             pieces = pieces_by_time(sources, max(1, round(pace * 1e6 / STEPS_PER_SECOND)))
+        declare_functions(session, job)
         for schema, _ in sources.values():
             declare_stream(session, schema)
         declare_tables(session, job.tables.values())

@@ -63,6 +63,8 @@ class SparkJob:
                 self._folder / "checkpoint",
                 time_zone=job.settings.time_zone,
             )
+            for function in job.functions.values():
+                self._session.add_function(function)
             for name, (schema, source) in sources.items():
                 if pace:
                     (self._folder / name).mkdir()

@@ -68,7 +68,7 @@ def _help(desk: Desk) -> None:
     given = [f"{name} {command.given}".rstrip() for name, command in COMMANDS.items()]
     texts = [command.text for command in COMMANDS.values()]
     desk.screen.line("Statements end with a semicolon:", "bold")
-    desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE VIEW, CREATE HISTORY,")
+    desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE VIEW, CREATE HISTORY, CREATE FUNCTION,")
     desk.screen.line("  SELECT, EXPLAIN SELECT, SET")
     desk.screen.line("Commands go on a line of their own:", "bold")
     table = pa.table({"command": given, "does": texts})

@@ -80,7 +80,9 @@ def _by_last_word(bench: Workbench, text: str, word: str) -> Iterator[tuple[str,
     elif word == "ON" and re.match(r"\s*CREATE\s+HISTORY", text, re.I):
         yield from _streams(bench)
     elif word == "CREATE":
-        yield from ((each, "keyword") for each in ("STREAM", "QUERY", "VIEW", "HISTORY"))
+        yield from (
+            (each, "keyword") for each in ("STREAM", "QUERY", "VIEW", "HISTORY", "FUNCTION")
+        )
     elif word == "SET":
         yield from ((each, "setting") for each in ("memory", "checkpoint", "trigger"))
     else:

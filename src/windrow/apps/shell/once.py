@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from windrow.apps.shell.workbench import Workbench
 from windrow.apps.terminal.screen import ProgressLine, Screen
-from windrow.embedded.job import declare_stream, declare_tables, declare_views
+from windrow.embedded.job import declare_functions, declare_stream, declare_tables, declare_views
 from windrow.embedded.outlet import Outlet, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.interruption import Interruption
@@ -24,6 +24,7 @@ def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     session = EmbeddedSession(
         settings.memory or DEFAULT_MEMORY, settings.clock or "complete", settings.time_zone
     )
+    declare_functions(session, bench.job)
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])
     declare_tables(session, bench.job.tables.values())

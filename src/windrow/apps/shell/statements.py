@@ -18,6 +18,7 @@ from windrow.plan.explain_any import explain_any
 from windrow.plan.history_refusals import reads_history
 from windrow.sql import parse_statement
 from windrow.sql.statements import (
+    CreateFunction,
     CreateHistory,
     CreateQuery,
     CreateStream,
@@ -71,6 +72,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
     elif isinstance(statement, CreateView):
         hint = "it runs while a query reads it"
         _done(desk, "view", statement.name, f"view {statement.name} is declared; {hint}")
+    elif isinstance(statement, CreateFunction):
+        made = desk.bench.job.functions[statement.name.lower()]
+        _done(desk, "function", made.name, f"function {made.signature} can be called")
     elif isinstance(statement, SetOption):
         _tell_of_setting(desk, statement)
 

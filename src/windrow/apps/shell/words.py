@@ -13,6 +13,7 @@ BEGINNINGS = (
     "CREATE STREAM",
     "CREATE QUERY",
     "CREATE VIEW",
+    "CREATE FUNCTION",
     "CREATE HISTORY ON",
     "EXPLAIN SELECT",
     "SET",
@@ -28,7 +29,7 @@ KEYWORDS = (
     *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "EXISTS", "ANY"),
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
-    *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "EXPLAIN", "SET"),
+    *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "FUNCTION", "RETURNS", "EXPLAIN", "SET"),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )

@@ -13,18 +13,32 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from windrow.connectors.contract import Source
-from windrow.embedded.job import declare_history, declare_stream, declare_tables, declare_views
+from windrow.embedded.job import (
+    declare_functions,
+    declare_history,
+    declare_stream,
+    declare_tables,
+    declare_views,
+)
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, check_source
 from windrow.errors import BindingError, WindrowError
+from windrow.jobs.functions import NO_MODULES, Modules
 from windrow.jobs.job import Job, JobQuery, with_statement
 from windrow.jobs.settings import JobSettings
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
 from windrow.rows.file_rows import FileRows
-from windrow.sql.statements import CreateHistory, CreateStream, CreateTable, CreateView, Statement
+from windrow.sql.statements import (
+    CreateFunction,
+    CreateHistory,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Statement,
+)
 
 __all__ = ["Workbench"]
 
@@ -36,9 +50,9 @@ BREATH_S = 0.001  # between two batches, so that others get the lock
 class Workbench:
     """One thread at a time works on it; `lock` is held while the session is used."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Modules = NO_MODULES) -> None:
         self.lock = threading.RLock()
-        self.job = Job()
+        self.job = Job(modules=modules)
         self.session = EmbeddedSession()
         self.outlets: dict[str, Outlet] = {}
         self.latest: dict[str, pa.Table] = {}  # the newest answers of each query
@@ -60,6 +74,9 @@ class Workbench:
             job = with_statement(self.job, statement)
             if isinstance(statement, CreateStream):
                 self._add_stream(job, statement)
+            elif isinstance(statement, CreateFunction):
+                self.session.add_function(job.functions[statement.name.lower()])
+                self.job = job
             elif isinstance(statement, CreateTable):
                 declare_tables(self.session, [job.tables[statement.name]])
                 self.job = job
@@ -240,6 +257,7 @@ class Workbench:
             job.settings.time_zone,
         )
         try:
+            declare_functions(session, job)
             for stream in job.streams.values():
                 declare_stream(session, stream.schema)
             declare_tables(session, job.tables.values())

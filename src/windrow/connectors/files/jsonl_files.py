@@ -20,7 +20,7 @@ from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import BadRow, cut
 from windrow.rows.damaged_values import NOT_UTF8
-from windrow.rows.epoch_times import counted_column
+from windrow.rows.epoch_times import UnitError, counted_column
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
 
@@ -120,14 +120,32 @@ class _Json:
         return ""
 
     def _read(self, data: bytes, columns: Sequence[Column]) -> pa.Table:
-        """The lines as a table; times that are numbers stay so, where there is a unit."""
+        """The lines as a table; times that are numbers stay so."""
         if self._schema.options.unit is not None:
             for kind in (pa.int64(), pa.float64()):
                 try:
                     return self._read_as(data, columns, kind)
                 except pa.ArrowInvalid:
                     continue
-        return self._read_as(data, columns, pa.string())
+            return self._read_as(data, columns, pa.string())
+        try:
+            return self._read_as(data, columns, pa.string())
+        except pa.ArrowInvalid:
+            found = self._read_in_microseconds(data, columns)
+            if found is None:
+                raise
+            return found
+
+    def _read_in_microseconds(self, data: bytes, columns: Sequence[Column]) -> pa.Table | None:
+        """The lines, if all their times are integers that look like microseconds."""
+        if self._schema.time not in [column.name for column in columns]:
+            return None
+        try:
+            found = self._read_as(data, columns, pa.int64())
+            counted_column(found.column(self._schema.time), None)
+        except (pa.ArrowInvalid, UnitError):
+            return None
+        return found
 
     def _read_as(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
         others = [column for column in columns if is_beyond_arrow(column.type)]

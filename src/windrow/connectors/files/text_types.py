@@ -32,11 +32,14 @@ def dated(schema: StreamSchema, table: pa.Table) -> pa.Table:
         kind = schema.column(name).type
         if table.schema.field(index).type != pa.string():
             continue
+        texts = table.column(index)
         if kind.is_interval:
-            table = table.set_column(index, name, column_as(kind, table.column(index)))
+            table = table.set_column(index, name, column_as(kind, texts))
         elif kind.name in _READ_AS_TEXT:
-            unit = schema.options.unit if name == schema.time else None
-            table = table.set_column(index, name, _dated(kind, table.column(index), unit))
+            is_time, unit = name == schema.time, schema.options.unit
+            found = counted_texts(texts, unit) if is_time and unit is not None else None
+            found = _dated(kind, texts, is_time=is_time) if found is None else found
+            table = table.set_column(index, name, found)
     return table
 
 
@@ -46,13 +49,11 @@ def unfit(schema: StreamSchema, column: Column, shown: str) -> str:
     return f"{shown} is not {column.type}{told_unit(shown.strip(QUOTES)) if is_uncounted else ''}"
 
 
-def _dated(kind: ColumnType, texts: pa.ChunkedArray, unit: str | None) -> pa.ChunkedArray:
-    numbers = None if unit is None else counted_texts(texts, unit)
-    if numbers is not None:
-        return numbers
+def _dated(kind: ColumnType, texts: pa.ChunkedArray, *, is_time: bool) -> pa.ChunkedArray:
     for target in (kind.arrow, pa.date32() if kind.name == "DATE" else pa.timestamp("us")):
         try:
             return pc.cast(texts, target)
         except pa.ArrowInvalid:
             continue
-    return pa.chunked_array([column_as(kind, texts)])
+    numbers = counted_texts(texts, None) if is_time else None
+    return pa.chunked_array([column_as(kind, texts)]) if numbers is None else numbers

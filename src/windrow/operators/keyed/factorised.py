@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.keyed import kernels, step_kernels
+from windrow.operators.keyed import group_kernels, kernels, step_kernels
 from windrow.operators.keyed.cells import CellLists
 from windrow.operators.keyed.state import EventArrays, KeyedState, StepArrays, grown
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
@@ -130,7 +130,7 @@ class FactorisedAggregate:
             window.open(until)
         if self._mode == SINGLE:
             self._run_single(until, grid_us)
-        elif not self._run_whole(until, grid_us):
+        elif not self._run_plain(until, grid_us):
             self._run_pair(until, grid_us)
         return self._room.drain(self._layout, until)
 
@@ -141,7 +141,7 @@ class FactorisedAggregate:
 
         None where batches go another way, or something has to grow first: nothing was done.
         """
-        window, windows = self._windows[input_index], self._plain_windows()
+        window, windows = self._windows[input_index], self._plain_windows(WHOLE)
         store, lifetime = window.columns.store, window.lifetime
         if windows is None or window.columns.is_shared or store.valid.size:
             return None
@@ -214,23 +214,24 @@ class FactorisedAggregate:
         times = events.times if events.times.size else events.sign
         return EventArrays(events.at, times, self._cells, self._share)
 
-    def _run_whole(self, until: int, grid_us: int) -> bool:
-        """Run without groups, closed time windows, plain lanes and no NULL; False: not so."""
-        windows = self._plain_windows()
+    def _run_plain(self, until: int, grid_us: int) -> bool:
+        """Run without groups, or with those of keys, closed time windows, plain lanes and no NULL.
+
+        False: not so, and nothing was done.
+        """
+        windows = self._plain_windows(WHOLE, BY_KEY)
         if windows is None:
             return False
         left, right = windows
         # Rows held may leave, rows that wait may enter and leave.
         self._room.reserve(left.most_events(until) + right.most_events(until))
-        fixed = self._fixed
-        kernels.run_whole_plain(
-            left, right, fixed[0], fixed[1], until, grid_us, self.state, self._room.arrays
-        )
+        run = kernels.run_whole_plain if self._mode == WHOLE else group_kernels.run_by_key_plain
+        run(left, right, *self._fixed, until, grid_us, self.state, self._room.arrays)
         return True
 
-    def _plain_windows(self) -> tuple[WindowArrays, WindowArrays] | None:
-        """The arrays of both windows, where there are no groups, plain lanes and no NULL."""
-        if self._mode != WHOLE or not self._is_unrolled or self._layout.is_nullable:
+    def _plain_windows(self, *modes: int) -> tuple[WindowArrays, WindowArrays] | None:
+        """The arrays of both windows, where groups are of these modes, lanes plain and no NULL."""
+        if self._mode not in modes or not self._is_unrolled or self._layout.is_nullable:
             return None
         left, right = (window.plain_arrays() for window in self._windows)
         return None if left is None or right is None else (left, right)

@@ -14,10 +14,11 @@ for a power of two and move when they grow.
 
 from __future__ import annotations
 
+import numpy as np
 from numpy import uint64
 
 from windrow.compiling.kernels import inlined, njit
-from windrow.windows.kernels import EMPTY
+from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, prefetch
 
 # Entries of a run.
 START = 0
@@ -86,6 +87,21 @@ def merge_windows(at, slot, sign, position, stop, has_more, output, progress):
             out_sign[count] = sign[event]
             count += 1
     return count
+
+
+@inlined
+def fetch_runs(ahead, first, second, slot, codes, code_of, runs, rows_of_runs, arena):
+    """Have the runs that a row is soon looked up in by two indexes brought into the cache.
+
+    ahead: whether that is far ahead, and the runs themselves come first, or what is in them.
+    """
+    code = np.int64(code_of[first, slot])
+    if ahead:
+        prefetch(rows_of_runs, first * codes + code)
+        prefetch(rows_of_runs, second * codes + code)
+    else:
+        prefetch(arena, runs[first, code, START])
+        prefetch(arena, runs[second, code, START])
 
 
 @inlined
@@ -168,7 +184,17 @@ def list_joined(
     is_begun = progress[IS_BEGUN] != 0
     matches = 0
     status = DONE
+    codes = runs.shape[1]
+    rows_of_runs = runs.reshape((runs.shape[0] * codes, RUN_ENTRIES))
+    fetches = inputs > 1 and codes > LARGE_TABLE
     while event < size:
+        if fetches and not is_begun and event + AHEAD < size:
+            for ahead in (AHEAD, AHEAD // 2):
+                soon = event_input[event + ahead]
+                fetch_runs(
+                    ahead == AHEAD, step_code[soon, 0], step_index[soon, 0],
+                    event_slot[event + ahead], codes, code_of, runs, rows_of_runs, arena,
+                )  # fmt: skip
         mine = event_input[event]
         slot = event_slot[event]
         sign = event_sign[event]

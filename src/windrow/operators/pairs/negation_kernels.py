@@ -12,8 +12,18 @@ Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 
 from __future__ import annotations
 
+import numpy as np
+
 from windrow.compiling.kernels import inlined, njit
-from windrow.operators.pairs.index_kernels import SIZE, START, insert_row, remove_row
+from windrow.operators.pairs.index_kernels import (
+    RUN_ENTRIES,
+    SIZE,
+    START,
+    fetch_runs,
+    insert_row,
+    remove_row,
+)
+from windrow.windows.kernels import AHEAD, LARGE_TABLE
 
 # Entries of `progress`.
 EVENT = 0  # the first event that is not done
@@ -49,8 +59,20 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
     code_of, position, runs, arena, arena_control = index_arrays
     out_at, out_input, out_slot, out_sign = output
     progress[STATUS] = DONE
+    codes = runs.shape[1]
+    rows_of_runs = runs.reshape((runs.shape[0] * codes, RUN_ENTRIES))
+    fetches = codes > LARGE_TABLE
     for event in range(progress[EVENT], size):
         progress[EVENT] = event
+        if fetches and event + AHEAD < size:
+            for ahead in (AHEAD, AHEAD // 2):
+                soon = event_input[event + ahead]
+                if soon == of or soon == negated:
+                    index = np.int64(soon == negated)
+                    fetch_runs(
+                        ahead == AHEAD, index, 1 - index, event_slot[event + ahead],
+                        codes, code_of, runs, rows_of_runs, arena,
+                    )  # fmt: skip
         at = event_at[event]
         input_index = event_input[event]
         slot = event_slot[event]

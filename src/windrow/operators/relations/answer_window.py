@@ -49,7 +49,7 @@ class AnswerWindowOperator(RelationOperator):
     def __init__(self, node: AnswerWindow) -> None:
         assert node.window.traits.leaves_by_time  # others are refused when the query is bound
         self._types = [field.type.arrow for field in node.fields]
-        self._every = node.every_us
+        self._every, self._offset = node.every_us, node.offset_us
         self._lifetime = lifetime_of(node.window)
         self._rows = HeldRows([field.type.arrow for field in node.input.fields])
         self._clock = START_OF_TIME
@@ -165,6 +165,7 @@ class AnswerWindowOperator(RelationOperator):
         return codes, self._rows.counts[codes, 0]
 
     def _enter(self, time: int, codes: Codes, weight: Vector) -> None:
+        time += self._offset
         tick = np.array([time])
         self._rows.coder.retain(codes)
         self._entering.append(_Answer(int(self._lifetime.enter(tick)[0]), time, codes, weight))

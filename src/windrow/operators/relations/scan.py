@@ -75,6 +75,8 @@ class WindowScan:
     def append(self, rows: PreparedRows) -> None:
         """Rows in order of arrival, all later than the clock, wait for it."""
         rows = rows.expanded()
+        if self._sessions is not None:
+            rows = rows.taking_part()  # others are in no session, and do not keep one open
         if not rows.size:
             return
         words = np.empty((len(self._types), rows.size), np.int64)

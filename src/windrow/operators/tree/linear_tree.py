@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from windrow.exact.kernels import DOUBLE
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
-from windrow.operators.tree import linear_kernels, wide_kernels
+from windrow.operators.tree import linear_kernels, shallow_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
@@ -21,6 +21,8 @@ __all__ = ["LinearTree"]
 UNROLLED_TERMS = 4
 # The place of a group's last output when there is none.
 NOWHERE = -1
+# A tree without groups that is no deeper is walked without a stack.
+SHALLOW = 2
 
 
 class LinearTree:
@@ -41,6 +43,7 @@ class LinearTree:
         self._sums = SumArrays(no_terms, no_terms, none, no_terms, none)
         self._most_groups = 1
         self._is_star = shape.is_star and not layout.is_wide
+        self._is_shallow = shape.group == NOTHING and shape.depth <= SHALLOW
         self._fit()
 
     @property
@@ -124,15 +127,19 @@ class LinearTree:
                 *head, nodes, self._fixed(), by_key, self._sums, self.room.arrays
             )
             return
+        if self._is_shallow and not self._layout.is_wide:
+            tree = (self.structure.arrays, self._sums, self._work)
+            shallow_kernels.apply_shallow(*head, self._fixed(), *tree, self.room.arrays)
+            return
         done = 0
-        tree = (self.structure.arrays, self._sums, self._work, self._most_groups)
+        deep = (self.structure.arrays, self._sums, self._work, self._most_groups)
         while True:
             if self._layout.is_wide:
                 digits = (self._layout.first_digit, self._layout.digit_count)
-                done = wide_kernels.apply_tree_wide(done, *head, *digits, *tree, self.room.arrays)
+                done = wide_kernels.apply_tree_wide(done, *head, *digits, *deep, self.room.arrays)
             else:
                 done = linear_kernels.apply_tree(
-                    done, *head, self._fixed(), *tree, self.room.arrays
+                    done, *head, self._fixed(), *deep, self.room.arrays
                 )
             if done == size:
                 return

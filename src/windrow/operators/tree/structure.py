@@ -52,6 +52,15 @@ class TreeShape:
         return frozenset([node]).union(*(self.subtree(child) for child in self.children(node)))
 
     @property
+    def depth(self) -> int:
+        """Edges on the longest way from the root."""
+        return max(self._height(node) for node in range(len(self.parents)))
+
+    def _height(self, node: int) -> int:
+        above = self.parents[node]
+        return 0 if above == NO_CODE else 1 + self._height(above)
+
+    @property
     def is_star(self) -> bool:
         """Whether every cell of every node is a code of one source, which may be the group too.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy import uint64
 
 from windrow.compiling.kernels import njit
+from windrow.windows.kernels import AHEAD, LARGE_TABLE, prefetch
 
 ABSENT = -1
 # Runs up to this long are sorted by insertion, longer ones by merging such pieces.
@@ -13,25 +14,31 @@ SHORT_RUN = 16
 
 
 @njit(cache=True)
-def follow(
-    at, code, group, many, next_row, row_of_code, held, fresh, out_at, out_row, out_many, out_before
-):
+def follow(at, code, group, many, next_row, row_of_code, held, fresh, output, ends):
     """Turn updates of codes into updates of rows; a row lives from its first copy to its last.
 
     held: copies of each row. fresh: the groups of the rows that begin, in order. Updates that leave
-    the number of copies as it was are left out. Returns updates, rows that began, rows that ended.
+    the number of copies as it was are left out. ends: how many updates were written, how many rows
+    began and how many ended.
     """
+    out_at, out_row, out_many, out_before, out_code = output
     used = 0
     begun = 0
     ended = 0
+    fetches = row_of_code.size > LARGE_TABLE
     for i in range(at.size):
+        if fetches and i + 2 * AHEAD < at.size:
+            prefetch(row_of_code, code[uint64(i + 2 * AHEAD)])
+            soon = row_of_code[uint64(code[uint64(i + AHEAD)])]
+            if soon != ABSENT:
+                prefetch(held, soon)
         which = uint64(code[uint64(i)])
         copies = many[uint64(i)]
         row = row_of_code[which]
         if row == ABSENT:
             if copies == 0:
                 continue
-            row = next_row + begun
+            row = np.int32(next_row + begun)
             row_of_code[which] = row
             held[uint64(row)] = 0
             fresh[uint64(begun)] = group[uint64(i)]
@@ -47,8 +54,18 @@ def follow(
         out_row[uint64(used)] = row
         out_many[uint64(used)] = copies
         out_before[uint64(used)] = before
+        out_code[uint64(used)] = which
         used += 1
-    return used, begun, ended
+    ends[0], ends[1], ends[2] = used, begun, ended
+
+
+@njit(cache=True)
+def unfollow(row, before, code, row_of_code, held):
+    """Take back what follow() has written, the last update first."""
+    for i in range(row.size - 1, -1, -1):
+        mine = row[uint64(i)]
+        held[uint64(mine)] = before[uint64(i)]
+        row_of_code[uint64(code[uint64(i)])] = mine if before[uint64(i)] > 0 else ABSENT
 
 
 @njit(cache=True)
@@ -56,6 +73,27 @@ def undo(row, before, held):
     """Take updates back, the last one first."""
     for i in range(row.size - 1, -1, -1):
         held[uint64(row[uint64(i)])] = before[uint64(i)]
+
+
+@njit(cache=True)
+def list_changes(at, row, many, before, order, out_at, out_row, out_sign):
+    """The rows that come and go by updates, once for each copy; returns how many.
+
+    order: which update is the next, none for the order that they are in.
+    """
+    used = 0
+    for j in range(at.size):
+        i = uint64(order[uint64(j)] if order.size else j)
+        copies = np.int64(many[i]) - np.int64(before[i])
+        sign = np.int8(1 if copies > 0 else -1)
+        for _ in range(abs(copies)):
+            if used == out_at.size:
+                return -1
+            out_at[uint64(used)] = at[i]
+            out_row[uint64(used)] = row[i]
+            out_sign[uint64(used)] = sign
+            used += 1
+    return used
 
 
 @njit(cache=True)

@@ -25,7 +25,6 @@ from windrow.output.selects.order_words import row_order
 from windrow.output.selects.sorted_rows import SortedRows
 from windrow.output.told_updates import ToldUpdates
 from windrow.output.unread_limit import UNREAD_BYTES
-from windrow.windows.marks import Copies, set_back
 
 __all__ = ["SelectFeed"]
 
@@ -36,6 +35,7 @@ SMALLEST = 64  # the rows and codes that there is room for at first
 Vector = NDArray[np.int64]
 Codes = NDArray[np.int32]
 NONE: Vector = np.empty(0, np.int64)
+NO_CODES: Codes = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -43,30 +43,37 @@ class RowUpdates:
     """Updates in time order: a row of the log, its copies from then on, and those before."""
 
     at: Vector
-    row: Vector
-    many: Vector
-    before: Vector
+    row: Codes
+    many: Codes
+    before: Codes
 
     def __len__(self) -> int:
         return self.at.size
 
     def __getitem__(self, places: slice) -> RowUpdates:
-        return RowUpdates(*(column[places] for column in self.columns()))
+        at, row, many, before = self.columns()
+        return RowUpdates(at[places], row[places], many[places], before[places])
 
     @property
     def nbytes(self) -> int:
         """Bytes of all columns."""
         return sum(column.nbytes for column in self.columns())
 
-    def columns(self) -> tuple[Vector, Vector, Vector, Vector]:
+    def columns(self) -> tuple[Vector, Codes, Codes, Codes]:
         """All columns, in the order of the fields."""
         return self.at, self.row, self.many, self.before
 
     @classmethod
     def joined(cls, parts: list[RowUpdates]) -> RowUpdates:
         """All updates of the parts."""
-        columns = zip(*(part.columns() for part in parts), strict=True)
-        return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
+        if not parts:
+            return cls(NONE, NO_CODES, NO_CODES, NO_CODES)
+        at, *others = zip(*(part.columns() for part in parts), strict=True)
+        return cls(np.concatenate(at), *map(np.concatenate, others))
+
+
+# Updates, their codes, how many were written, and the tables that they were written to.
+Written = tuple[RowUpdates, Codes, Vector, Codes, Codes]
 
 
 class SelectFeed(ToldUpdates[RowUpdates]):
@@ -76,13 +83,13 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         super().__init__(RowUpdates.joined)
         self._schema = schema
         self._log = RowLog(schema)
-        self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
-        self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int64)
+        self._held = np.zeros(SMALLEST, np.int32)  # copies of each row of the log
+        self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int32)
         self._live = 0
         self._sorted = SortedRows(schema)
         self._result: pa.Table | None = None
         self._result_cache_bytes = 0
-        self._written: Copies | None = None  # what the step has written over, if it may fail
+        self._written: list[Written] | None = None  # of the step, if it may fail
 
     @property
     def parts(self) -> tuple[object, ...]:
@@ -96,7 +103,9 @@ class SelectFeed(ToldUpdates[RowUpdates]):
 
     def undo_step(self) -> None:
         """Write back what a step has written over."""
-        set_back((self._written or [])[::-1])
+        for updates, code, ends, row_of_code, held in (self._written or [])[::-1]:
+            done = updates[: int(ends[0])]
+            kernels.unfollow(done.row, done.before, code, row_of_code, held)
 
     def derive(self) -> None:
         """There is nothing to find again."""
@@ -116,13 +125,18 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         if at.size == 0:
             return
         self._reserve(int(code.max()) + 1, at.size)
-        self._note_old(code, at.size)
-        updates = RowUpdates(*(np.empty(at.size, np.int64) for _ in range(4)))
-        fresh = np.empty(at.size, np.int32)
-        used, begun, ended = kernels.follow(
-            at, code, group, many, self._log.size, self._row_of_code, self._held, fresh,
-            *updates.columns(),
+        numbers = (np.empty(at.size, np.int32) for _ in range(3))
+        updates = RowUpdates(np.empty(at.size, np.int64), *numbers)
+        codes, fresh = np.empty(at.size, np.int32), np.empty(at.size, np.int32)
+        ends = np.zeros(3, np.int64)
+        tables = (self._row_of_code, self._held)
+        if self._written is not None:  # before it is written: what comes then is in `ends`
+            self._written = [*self._written, (updates, codes, ends, *tables)]
+        kernels.follow(
+            at, code, group, many, self._log.size, *tables, fresh,
+            (*updates.columns(), codes), ends,
         )  # fmt: skip
+        used, begun, ended = ends.tolist()
         self._live += begun - ended
         if begun:
             self._log.append(rows_of(fresh[:begun]))
@@ -155,7 +169,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def answers(self) -> pa.Table:
         """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
-        updates = RowUpdates.joined(self._updates.since(self._answered_to))
+        updates = self._viewed(self._updates.since(self._answered_to))
         table = self._answers_at(instants, updates)
         self._answered_to, self._due = self._updates.end, due
         return table
@@ -172,14 +186,15 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         return with_answer_columns(np.repeat(instants, counts), self._log.read(rows))
 
     def _told(self, updates: RowUpdates) -> pa.Table:
-        updates = self._in_order(updates)
-        copies = updates.many - updates.before
-        at, rows, signs = updates.at, updates.row, np.sign(copies).astype(np.int8)
-        copies = np.abs(copies)
-        if not bool((copies == 1).all()):
-            at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
-        table = self._log.read(rows)
-        columns = [timestamps(at), pa.array(signs), *table.columns]
+        size, order = len(updates), self._order(updates)
+        count = -1
+        while count < 0:  # mostly a row comes or goes in one copy
+            at, rows = np.empty(size, np.int64), np.empty(size, np.int64)
+            signs = np.empty(size, np.int8)
+            count = kernels.list_changes(*updates.columns(), order, at, rows, signs)
+            size = int(np.abs(updates.many - updates.before).sum()) if count < 0 else size
+        table = self._log.read(rows[:count])
+        columns = [timestamps(at[:count]), pa.array(signs[:count]), *table.columns]
         return pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
 
     def drop_answers(self) -> None:
@@ -204,13 +219,13 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def live_rows(self) -> tuple[Codes, pa.Table]:
         """The codes in use, and the rows that they mean."""
         codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
-        return codes, self._log.read(self._row_of_code[codes])
+        return codes, self._log.read(self._row_of_code[codes].astype(np.int64))
 
     def rename(self, old: Codes, new: Codes) -> None:
         """The rows that the old codes mean have new ones, and there are no others."""
         rows = self._row_of_code[old]
         self._row_of_code = np.full(
-            2 * int(new.max(initial=0)) + SMALLEST, kernels.ABSENT, np.int64
+            2 * int(new.max(initial=0)) + SMALLEST, kernels.ABSENT, np.int32
         )
         self._row_of_code[new] = rows
 
@@ -258,33 +273,19 @@ class SelectFeed(ToldUpdates[RowUpdates]):
 
     def _reserve(self, codes: int, rows: int) -> None:
         if codes > self._row_of_code.size:
-            more = np.full(2 * codes - self._row_of_code.size, kernels.ABSENT, np.int64)
+            more = np.full(2 * codes - self._row_of_code.size, kernels.ABSENT, np.int32)
             self._row_of_code = np.concatenate([self._row_of_code, more])
         needed = self._log.size + rows
         if needed > self._held.size:
-            held = np.zeros(needed + needed // 2, np.int64)
+            held = np.zeros(needed + needed // 2, np.int32)
             held[: self._log.size] = self._held[: self._log.size]
             self._held = held
 
-    def _note_old(self, code: Codes, most: int) -> None:
-        """What the rows of these codes are before they are updated, for a step that may fail."""
-        if self._written is None:
-            return
-        rows = self._row_of_code[code]
-        known = rows[rows != kernels.ABSENT]
-        new = slice(self._log.size, self._log.size + most)
-        self._written = [
-            *self._written,
-            (self._row_of_code, code, rows),
-            (self._held, known, self._held[known]),
-            (self._held, new, self._held[new].copy()),
-        ]
-
-    def _in_order(self, updates: RowUpdates) -> RowUpdates:
-        """Updates of one instant ordered by their rows, as answers are."""
+    def _order(self, updates: RowUpdates) -> Vector:
+        """Updates of one instant ordered by their rows, as answers are; nothing: they are."""
         at = updates.at
         if is_increasing(at):
-            return updates
+            return NONE
         same = at[1:] == at[:-1]
         is_tied = np.zeros(at.size, np.bool_)
         is_tied[1:] |= same
@@ -292,11 +293,12 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         tied = np.flatnonzero(is_tied)
         starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
         order = np.arange(at.size)
-        order[tied] = tied[row_order(self._log.read(updates.row[tied]), starts)]
-        return RowUpdates(*(column[order] for column in updates.columns()))
+        rows = updates.row[tied].astype(np.int64)
+        order[tied] = tied[row_order(self._log.read(rows), starts)]
+        return order
 
     def _listed(
-        self, instants: Vector, updates: RowUpdates, copies: Vector, counts: Vector
+        self, instants: Vector, updates: RowUpdates, copies: Codes, counts: Vector
     ) -> Vector:
         """The rows of the answers, one instant after the other, in order."""
         total = int(counts.sum())
@@ -326,7 +328,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def _net_changes(self) -> None:
         """Put one net change of each row in the place of the changes that nobody has read."""
         parts, used = self._changes_apart_and_since(), 0
-        row, many, before = (np.empty(self._untold, np.int64) for _ in range(3))
+        row, many, before = (np.empty(self._untold, np.int32) for _ in range(3))
         place = np.full(self._log.size, kernels.ABSENT, np.int64)
         for part in parts:
             updates = (part.row, part.many, part.before)
@@ -348,7 +350,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
 
     def growth_bytes(self, groups: int) -> int:
         """Peak bytes that the tables need for this many groups."""
-        return 0 if groups <= self._row_of_code.size else 2 * 2 * 8 * groups
+        return 0 if groups <= self._row_of_code.size else 2 * 2 * 4 * groups
 
     def _result_bytes(self) -> int:
         rows = self._log.nbytes_of(np.flatnonzero(self._held[: self._log.size]))
@@ -367,13 +369,15 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         used = self._held[: self._log.size] > 0
         for part in (self._apart, *self._updates.parts):
             used[part.row] = True
-        new_number = np.cumsum(used) - 1
+        new_number = np.cumsum(used, dtype=np.int32) - np.int32(1)
         self._apart = replace(self._apart, row=new_number[self._apart.row])
         self._updates.replace(
             [replace(part, row=new_number[part.row]) for part in self._updates.parts]
         )
         present = self._row_of_code != kernels.ABSENT
-        self._row_of_code = np.where(present, new_number[self._row_of_code], kernels.ABSENT)
+        self._row_of_code = np.where(
+            present, new_number[self._row_of_code], np.int32(kernels.ABSENT)
+        )
         self._sorted.renumber(used, new_number)
         self._held = self._held[: used.size][used]
         self._log.keep(used)
@@ -385,4 +389,5 @@ def _update_table(parts: list[RowUpdates]) -> pa.Table:
 
 
 def _updates_of(table: pa.Table) -> RowUpdates:
-    return RowUpdates(*(column.to_numpy() for column in table.columns))
+    at, *numbers = (column.to_numpy() for column in table.columns)
+    return RowUpdates(at, *(column.astype(np.int32) for column in numbers))

@@ -34,7 +34,7 @@ class SortedRows:
         self._layout: Layout | None = layout_of(self._table)
         self._words: Words = np.empty((0, 0), np.int64)
 
-    def update(self, log: RowLog, held: Vector) -> pa.Table:
+    def update(self, log: RowLog, held: NDArray[np.int32]) -> pa.Table:
         """The rows that have copies now, in order; a row never comes back once it has none."""
         fresh = self.seen + np.flatnonzero(held[self.seen : log.size])
         came = log.read(fresh)

@@ -360,12 +360,14 @@ class AnswerWindow(Unary):
     """The answers of a query with EVERY as a stream, through a window.
 
     At every multiple of every_us, from the first row of any of its streams on, the rows of the
-    input enter with that time, as rows of a stream would; time: the field that has it.
+    input enter with that time, as rows of a stream would; time: the field that has it. offset_us:
+    how much later than that their time is; not above 0.
     """
 
     every_us: int
     window: WindowSpec
     time: Field
+    offset_us: int = 0
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -128,9 +128,9 @@ class _Fusing:
         return self._select(rows, joined, is_distinct)
 
     def _sessions(self, relation: SessionScan) -> Block:
-        found = _gathered(relation.scan)
+        found = _gathered(relation.rows)
         assert found is not None
-        block = self._select(relation.scan, found, is_distinct=False)
+        block = self._select(relation.rows, found, is_distinct=False)
         assert block is not None
         return SessionBlock(block.plan, block.given, relation.mode, relation.bounds)
 

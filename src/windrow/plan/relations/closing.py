@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from windrow.errors import UnsupportedError
-from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan, walk_relations
+from windrow.plan.fallible import uncounted
+from windrow.plan.relations.algebra import AnswerWindow, Filter, Relation, Scan, ViewScan
 from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.windows import common_closes
 
@@ -19,15 +21,21 @@ def closes_of(relation: Relation) -> Closes | None:
 
     None where they do not close together: then answers are due when rows enter.
     """
-    found: set[Closes | None] = set()
-    for node in walk_relations(relation):
-        if isinstance(node, Scan):
-            found.add(common_closes([node.window]))
-        elif isinstance(node, ViewScan):
-            found.add(node.closes)
-        elif isinstance(node, AnswerWindow | SessionScan):
-            found.add(None)
+    found = set(_closes(relation))
     return found.pop() if len(found) == 1 else None
+
+
+def _closes(relation: Relation) -> Iterator[Closes | None]:
+    """Those of all windows but those of queries whose answers are read through one."""
+    if isinstance(relation, Scan | AnswerWindow):
+        yield common_closes([relation.window])
+    elif isinstance(relation, ViewScan):
+        yield relation.closes
+    elif isinstance(relation, SessionScan):
+        yield None
+    else:
+        for part in relation.inputs:
+            yield from _closes(part)
 
 
 def has_sessions(relation: Relation) -> bool:
@@ -40,7 +48,8 @@ def has_sessions(relation: Relation) -> bool:
 def of_closing_sessions(relation: Relation) -> Relation:
     """The same over the sessions that end at this very instant: what is final of it."""
     if isinstance(relation, SessionScan):
-        return replace(relation, mode="closing")
+        condition = None if relation.condition is None else uncounted(relation.condition)
+        return replace(relation, mode="closing", condition=condition)
     if isinstance(relation, AnswerWindow):
         raise UnsupportedError(
             "WU700",
@@ -48,4 +57,8 @@ def of_closing_sessions(relation: Relation) -> Relation:
             hint="write EVERY (10 SECONDS) at the end of the query: it then answers at these ticks",
         )
     parts = [of_closing_sessions(part) for part in relation.inputs]
-    return relation.with_inputs(*parts) if parts else relation
+    relation = relation.with_inputs(*parts) if parts else relation
+    if isinstance(relation, Filter):
+        # Rows that are set aside are counted once: where sessions are open.
+        return replace(relation, condition=uncounted(relation.condition))
+    return relation

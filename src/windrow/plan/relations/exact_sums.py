@@ -31,17 +31,19 @@ def with_exact_sums(relation: Relation) -> Relation:
 def _exact(relation: Relation, fresh: FreshIds) -> Relation:
     parts = [_exact(part, fresh) for part in relation.inputs]
     relation = relation.with_inputs(*parts) if parts else relation
-    if isinstance(relation, Aggregate) and any(map(_is_split, relation.calls)):
-        return _of_words(relation, fresh)
+    if isinstance(relation, Aggregate):
+        is_counted = relation.on_error == "set_aside"
+        split = {call.field.id for call in relation.calls if _is_split(call, is_counted)}
+        return _of_words(relation, split, fresh) if split else relation
     return relation
 
 
-def _of_words(relation: Aggregate, fresh: FreshIds) -> Relation:
+def _of_words(relation: Aggregate, split: set[str], fresh: FreshIds) -> Relation:
     items = list(passed(relation.fields[: len(relation.groups)]))
     calls: list[AggregateCall] = []
     wholes: list[Item] = []
     for call in relation.calls:
-        if not _is_split(call):
+        if call.field.id not in split:
             calls.append(call)
             items += passed([call.field])
             continue
@@ -63,8 +65,11 @@ def _of_words(relation: Aggregate, fresh: FreshIds) -> Relation:
     return Project(found, tuple(items))
 
 
-def _is_split(call: AggregateCall) -> bool:
+def _is_split(call: AggregateCall, is_counted: bool) -> bool:
+    """is_counted: a group whose sum is beyond its type is set aside, which a condition counts."""
     if call.field.type != BIGINT or len(call.arguments) != 1:
         return False
-    is_sum = is_exact_sum(call.function, is_distinct=call.is_distinct)
-    return is_sum and needs_words(call.arguments[0])
+    (argument,) = call.arguments
+    if not is_exact_sum(call.function, is_distinct=call.is_distinct):
+        return False
+    return needs_words(argument) or (is_counted and argument.type == BIGINT)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import Any
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.plan.exact_terms import is_exact_sum, terms_of, with_terms
 from windrow.plan.expressions import Call, Expr
 from windrow.plan.fallible import can_fail, has_value, tried_within
@@ -19,9 +21,13 @@ from windrow.plan.relations.algebra import (
     AggregateCall,
     Apply,
     Filter,
+    Item,
     Join,
+    Project,
     Relation,
     Unary,
+    WindowCall,
+    WindowFunctions,
 )
 from windrow.plan.relations.references import (
     conjuncts_of,
@@ -30,11 +36,15 @@ from windrow.plan.relations.references import (
     read_ids,
     with_expressions,
 )
-from windrow.plan.types import all_of
+from windrow.plan.relations.window_algebra import SessionScan
+from windrow.plan.types import all_of, convert
+from windrow.schema import BIGINT, decimal
 from windrow.sql.statements import OnError
 
 __all__ = ["with_policy"]
 
+# Any BIGINT, and the sum of any ten thousand million of them.
+_TERM, _SUM = decimal(19, 0), decimal(29, 0)
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "is_same")
 
 
@@ -46,9 +56,44 @@ def with_policy(relation: Relation, policy: OnError, done: Collection[int]) -> R
     relation = relation.with_inputs(*parts) if parts else relation
     if isinstance(relation, Aggregate):
         return _aggregate(replace(relation, on_error=policy), policy)
-    if policy == "null":
-        return with_expressions(relation, tried_within)
-    return _guarded(relation)
+    is_null = policy == "null"
+    relation = with_expressions(relation, tried_within) if is_null else _guarded(relation)
+    return _with_wide_sums(relation, policy) if isinstance(relation, WindowFunctions) else relation
+
+
+def _with_wide_sums(relation: WindowFunctions | Aggregate, policy: OnError) -> Relation:
+    """Sums of integers as sums of decimals, which hold every sum, and a cast that can fail.
+
+    Of an aggregate those of DISTINCT: others are sums of words, put together likewise.
+    """
+    wide = {call.field.id: _wide_sum(call) for call in relation.calls if _is_integer_sum(call)}
+    if not wide:
+        return relation
+    calls: Any = tuple(wide.get(call.field.id, call) for call in relation.calls)
+    found: Relation = replace(relation, calls=calls)
+    items = [
+        Item(field, Call("cast", (wide[field.id].field.ref,), field.type))
+        if field.id in wide
+        else Item(field, field.ref)
+        for field in relation.fields
+    ]
+    if policy == "set_aside":
+        found = _with_values(found, [item.expression for item in items])
+    else:
+        items = [replace(item, expression=tried_within(item.expression)) for item in items]
+    return Project(found, tuple(items))
+
+
+def _is_integer_sum(call: WindowCall | AggregateCall) -> bool:
+    function = AGGREGATE_FUNCTIONS.get(call.function)
+    if isinstance(call, AggregateCall) and not call.is_distinct:
+        return False
+    return function is not None and function.form is Form.SUM and call.field.type == BIGINT
+
+
+def _wide_sum(call: WindowCall | AggregateCall) -> WindowCall | AggregateCall:
+    field = replace(call.field, id=f"{call.field.id}.wide", type=_SUM)
+    return replace(call, field=field, arguments=tuple(convert(x, _TERM) for x in call.arguments))
 
 
 def _aggregate(relation: Aggregate, policy: OnError) -> Relation:
@@ -57,7 +102,7 @@ def _aggregate(relation: Aggregate, policy: OnError) -> Relation:
         parts = [item.expression for item in relation.groups]
         for call in relation.calls:
             parts += _terms(call)
-        return replace(relation, input=_with_values(relation.input, parts))
+        return _with_wide_sums(replace(relation, input=_with_values(relation.input, parts)), policy)
     groups = tuple(
         replace(item, expression=tried_within(item.expression)) for item in relation.groups
     )
@@ -86,6 +131,8 @@ def _guarded(relation: Relation) -> Relation:
         return _guarded_filter(relation)
     if isinstance(relation, Join | Apply):
         return _guarded_join(relation)
+    if isinstance(relation, SessionScan):
+        return _guarded_sessions(relation)
     if isinstance(relation, Unary):
         return relation.with_inputs(_with_values(relation.input, expressions_of(relation)))
     return relation
@@ -106,6 +153,17 @@ def _guarded_filter(relation: Filter) -> Relation:
     condition = all_of([*safe, *others])
     assert condition is not None
     return replace(relation, condition=condition)
+
+
+def _guarded_sessions(relation: SessionScan) -> Relation:
+    """Rows without a value are in no session."""
+    guards = [has_value(each.expression) for each in relation.computed if can_fail(each.expression)]
+    found = all_of([*conjuncts_of(relation.condition), *guards])
+    if found is None:
+        return relation
+    guarded = _guarded_filter(Filter(relation.scan, found))
+    assert isinstance(guarded, Filter)
+    return replace(relation, condition=guarded.condition)
 
 
 def _guarded_join(relation: Join | Apply) -> Relation:

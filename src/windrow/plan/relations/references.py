@@ -25,6 +25,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
     walk_relations,
 )
+from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.types import all_of
 from windrow.schema import BOOLEAN
 
@@ -134,6 +135,13 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         partition = tuple(rewrite(part) for part in relation.partition)
         order = _keys(relation.order, rewrite)
         return replace(relation, partition=partition, order=order, calls=window_calls)
+    return _leaf(relation, rewrite)
+
+
+def _leaf(relation: Relation, rewrite: Rewrite) -> Relation:
+    if isinstance(relation, SessionScan):
+        condition = None if relation.condition is None else rewrite(relation.condition)
+        return replace(relation, condition=condition, computed=_items(relation.computed, rewrite))
     if isinstance(relation, Values):
         rows = tuple(tuple(rewrite(part) for part in row) for row in relation.rows)
         return replace(relation, rows=rows)
@@ -166,6 +174,8 @@ def _keys(order: tuple[OrderKey, ...], rewrite: Rewrite) -> tuple[OrderKey, ...]
 def free_ids(relation: Relation) -> frozenset[str]:
     """The columns that it reads and that none of its inputs gives: those of an outer query."""
     given = frozenset(field.id for part in relation.inputs for field in part.fields)
+    if isinstance(relation, SessionScan):
+        given = ids_of(relation.scan)
     own = frozenset(each for part in expressions_of(relation) for each in read_ids(part))
     inner = frozenset(each for part in relation.inputs for each in free_ids(part))
     if isinstance(relation, Apply):

@@ -21,6 +21,7 @@ from windrow.plan.relations.algebra import (
     ViewScan,
     walk_relations,
 )
+from windrow.plan.relations.answer_times import AnswerTime, answer_time
 from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
@@ -220,10 +221,15 @@ def _of_answer(
     if rows is not None:
         relation, shown = rows
     elif source.window.written:
+        timed = None
         if every_us is None:
             every_us = _own_ticks(relation)
-        relation, time = _through_window(source, answer, shown, every_us, context)
-        shown = (time, *shown)
+            timed = answer_time(source, relation, shown)
+        relation, time = _through_window(source, answer, shown, every_us, timed, context)
+        if timed is None:
+            shown = (time, *shown)
+        elif timed.hidden:
+            shown = tuple(field for field in shown if field.id not in timed.hidden)
         if isinstance(relation, AnswerWindow):
             relation, shown = with_bounds(relation, relation.window, shown, context)
     elif every_us is not None:
@@ -248,6 +254,7 @@ def _through_window(
     answer: Answer,
     shown: tuple[Field, ...],
     every_us: int | None,
+    timed: AnswerTime | None,
     context: Context,
 ) -> tuple[Relation, Field]:
     """The answers as a stream in a window, and the field that times them."""
@@ -258,7 +265,8 @@ def _through_window(
             hint="write EVERY (1 MINUTE) at its end, or omit the window: the query is a relation",
             place=source.window.place or source.place,
         )
-    time = context.fresh(ANSWER_TIME, TIMESTAMP)
+    name = source.window.time if timed is not None else ANSWER_TIME
+    time = context.fresh(name, TIMESTAMP)
     window = _window_of(source, (time, *shown))
     place = source.window.place or source.place
     if not window.traits.leaves_by_time:
@@ -273,7 +281,8 @@ def _through_window(
             "JOIN (SELECT k, ... GROUP BY k EVERY (...)) [1 HOUR] AS b ON b.k = a.k",
             place=place,
         )
-    return AnswerWindow(answer.relation, every_us, window, time), time
+    offset_us = 0 if timed is None else timed.offset_us
+    return AnswerWindow(answer.relation, every_us, window, time, offset_us), time
 
 
 def _window_of(source: Source, fields: tuple[Field, ...]) -> WindowSpec:

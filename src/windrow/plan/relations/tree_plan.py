@@ -110,6 +110,12 @@ class TreePlan:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def answer_windows(self) -> tuple[AnswerWindow, ...]:
+        """Its windows over the answers of queries."""
+        nodes = walk_relations(self.bound)
+        return tuple(each for each in nodes if isinstance(each, AnswerWindow))
+
+    @cached_property
     def views(self) -> tuple[str, ...]:
         """The views that it reads, each once; not those that these read."""
         return tuple(dict.fromkeys(scan.view for scan in self.view_scans))

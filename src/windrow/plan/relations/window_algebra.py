@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from windrow.plan.expressions import Expr
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.algebra import Field, Relation, Scan, Unary
+from windrow.plan.relations.algebra import (
+    Field,
+    Filter,
+    Item,
+    Project,
+    Relation,
+    Scan,
+    Unary,
+)
 
 __all__ = ["BoundPart", "SessionScan", "WindowBound", "WindowBounds"]
 
@@ -27,16 +36,31 @@ class SessionScan(Relation):
 
     mode: 'rows' of the sessions that are open; 'newest', of these only the newest row, whose time
     says when the session would end; 'closing', rows of the sessions that end at this very instant.
+    condition: only rows for which it is true are in sessions. computed: columns that are computed
+    from the row, such as those that sessions are told apart by.
     """
 
     scan: Scan
     mode: OneOf["rows", "newest", "closing"]
     bounds: tuple[WindowBound, ...]
+    condition: Expr | None = None
+    computed: tuple[Item, ...] = ()
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The columns of the stream that are read, then the bounds."""
-        return (*self.scan.given, *(each.field for each in self.bounds))
+        """The columns of the stream that are read, those computed, then the bounds."""
+        return (*self.rows.fields, *(each.field for each in self.bounds))
+
+    @property
+    def rows(self) -> Relation:
+        """The rows that are in sessions, as a relation without them."""
+        rows: Relation = self.scan
+        if self.condition is not None:
+            rows = Filter(rows, self.condition)
+        if not self.computed:
+            return rows
+        own = tuple(Item(field, field.ref) for field in self.scan.given)
+        return Project(rows, (*own, *self.computed))
 
 
 @dataclass(frozen=True)

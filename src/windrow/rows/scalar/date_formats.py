@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.rows.scalar.date_texts import texts_by_parts
 from windrow.rows.scalar.time_columns import micros, zone_of
 from windrow.rows.scalar.values import Checked, Function, NoValueError, over_arrays, per_value
 from windrow.schema import BIGINT, ColumnType
@@ -45,8 +46,10 @@ def _date_format(arguments: list[Any], _kind: ColumnType) -> Any:
         if is_instant:
             offsets = zone.offset(moments)
             texts = _texts_in_zone(pattern, moments + offsets, offsets, zone, step)
-        else:
+        elif reads_zone(pattern):
             texts = _texts(pattern, moments, step, 0, zone)
+        else:
+            texts = texts_by_parts(pattern, moments)
         if not columns[0].null_count:
             return texts
         return texts.filter(columns[0].is_valid()).take(_ranks(columns[0]))

@@ -73,6 +73,14 @@ def _words(column: pa.Array) -> Words | None:
 
 
 def _by_row(column: pa.Array, hashes: Words, of_bytes: Callable[[bytes, int], int]) -> Words:
+    if len(column) > 1 and (hashes == hashes[0]).all():
+        # The first argument: equal values have equal hashes.
+        encoded = column.dictionary_encode(null_encoding="encode")
+        if len(encoded.dictionary) < len(column):
+            seeds = hashes[: len(encoded.dictionary)]
+            of_each = _by_row(encoded.dictionary, seeds, of_bytes)
+            again: Words = of_each[encoded.indices.to_numpy(zero_copy_only=False)]
+            return again
     found = [
         of_bytes(_bytes(value), int(seed)) if value is not None else int(seed)
         for value, seed in zip(column.to_pylist(), hashes, strict=True)

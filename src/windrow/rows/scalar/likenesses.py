@@ -37,14 +37,29 @@ def soundex(text: str) -> str:
 
 def levenshtein(one: str, other: str, threshold: int | None = None) -> int:
     """The least number of letters to change, add or take away; -1 above the threshold."""
-    before = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        current = [row]
-        for column, wanted in enumerate(other, 1):
-            changed = before[column - 1] + (letter != wanted)
-            current.append(min(before[column] + 1, current[-1] + 1, changed))
-        before = current
-    return before[-1] if threshold is None or before[-1] <= threshold else -1
+    found = _distance(one, other) if one and other else len(one) + len(other)
+    return found if threshold is None or found <= threshold else -1
+
+
+def _distance(one: str, other: str) -> int:
+    """A column of the table of distances at a time, as the bits of one number (Myers).
+
+    more and less: where a distance is one above or below that of the letter before it.
+    """
+    places: dict[str, int] = {}
+    for place, letter in enumerate(one):
+        places[letter] = places.get(letter, 0) | 1 << place
+    last, every = 1 << (len(one) - 1), (1 << len(one)) - 1
+    found, more, less = len(one), every, 0
+    for letter in other:
+        same = places.get(letter, 0)
+        kept = same | less
+        across = (((same & more) + more) ^ more) | same
+        rising, falling = (less | ~(across | more)) & every, more & across
+        found += bool(rising & last) - bool(falling & last)
+        rising, falling = (rising << 1 | 1) & every, (falling << 1) & every
+        more, less = (falling | ~(kept | rising)) & every, rising & kept
+    return found
 
 
 def jaro_winkler(one: str, other: str) -> float:

@@ -60,6 +60,8 @@ def _run(
     settings = job.settings
     session = SparkWindrowSession(spark, memory, settings.checkpoint, time_zone=settings.time_zone)
     try:
+        for function in job.functions.values():
+            session.add_function(function)
         for name, (schema, source) in sources.items():
             session.stream(name, schema.types, source=source, **schema.declared())
         is_endless = any(source.is_endless for _, source in sources.values())

@@ -27,7 +27,7 @@ from windrow.exact.kernels import (
 )
 from windrow.operators.extremes.kernels import VALUE
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.windows.kernels import EMPTY
+from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, prefetch
 
 
 @njit(cache=True)
@@ -200,7 +200,11 @@ def add_counts(at, group, delta, is_distinct, states, output):
     used = control[USED]
     now_from = control[NOW_FROM]
     first = control[FIRST]
+    fetches = row_count.size > LARGE_TABLE
     for change in range(at.size):
+        if fetches and change + AHEAD < at.size:
+            prefetch(row_count, group[change + AHEAD])
+            prefetch(last_out, group[change + AHEAD])
         if at[change] != now:
             for place in range(now_from - first, used - first):
                 out_count[place] = row_count[out_group[place]]

@@ -34,7 +34,7 @@ from windrow.plan.relations.algebra import (
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
 from windrow.plan.relations.window_algebra import SessionScan, WindowBounds
 
-__all__ = ["prune_columns"]
+__all__ = ["prune_columns", "pruned_sessions"]
 
 Ids = frozenset[str]
 
@@ -125,11 +125,15 @@ def _window_bounds(relation: WindowBounds, wanted: Ids) -> Relation:
     return _over(replace(relation, bounds=bounds), wanted)
 
 
-def _session_scan(relation: SessionScan, wanted: Ids) -> Relation:
-    scan = _leaf(relation.scan, wanted)
-    assert isinstance(scan, Scan)
+def pruned_sessions(relation: SessionScan, wanted: Ids) -> SessionScan:
+    """The sessions with at least the columns that are wanted."""
+    computed = tuple(each for each in relation.computed if each.field.id in wanted)
     bounds = tuple(each for each in relation.bounds if each.field.id in wanted)
-    return replace(relation, scan=scan, bounds=bounds)
+    relation = replace(relation, computed=computed, bounds=bounds)
+    reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    scan = _leaf(relation.scan, reads)
+    assert isinstance(scan, Scan)
+    return replace(relation, scan=scan)
 
 
 def _leaf(relation: Scan | ViewScan | TableScan | VersionScan | Values, wanted: Ids) -> Relation:
@@ -162,7 +166,7 @@ def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
 # Any: a rule is for its own kind of node.
 _RULES: dict[type[Relation], Callable[[Any, Ids], Relation]] = {
     Scan: _leaf,
-    SessionScan: _session_scan,
+    SessionScan: pruned_sessions,
     ViewScan: _leaf,
     TableScan: _leaf,
     VersionScan: _leaf,

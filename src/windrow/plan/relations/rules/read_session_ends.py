@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.fallible import uncounted
 from windrow.plan.relations.algebra import (
     Aggregate,
     Field,
@@ -21,8 +22,14 @@ from windrow.plan.relations.algebra import (
     Relation,
     walk_relations,
 )
-from windrow.plan.relations.references import FreshIds, passed, read_ids, same_columns
-from windrow.plan.relations.rules.prune_columns import prune_columns
+from windrow.plan.relations.references import (
+    FreshIds,
+    passed,
+    read_ids,
+    same_columns,
+    substituted,
+)
+from windrow.plan.relations.rules.prune_columns import prune_columns, pruned_sessions
 from windrow.plan.relations.window_algebra import SessionScan, WindowBound
 from windrow.schema import TIMESTAMP
 
@@ -57,21 +64,44 @@ class _Reading:
             return scan
         start = next((each for each in scan.bounds if each.part == "start"), None)
         start = start or WindowBound("start", self._fresh.like(Field("", "start", TIMESTAMP)))
-        names = [
-            each.column for each in scan.scan.window.partition_by if isinstance(each, ColumnRef)
-        ]
-        rows = _reading(replace(scan, bounds=(start,)), names, self._fresh)
-        own = tuple(self._fresh.like(_column(rows, name)) for name in names)
+        rows, keys = self._with_keys(replace(scan, bounds=(start,)))
         since = self._fresh.like(start.field)
-        time = self._fresh.like(Field("", "time", TIMESTAMP))
-        columns, given = (tuple(names), own) if names else ((rows.scan.stream.time,), (time,))
-        newest = SessionScan(
-            replace(scan.scan, columns=columns, given=given),
-            "newest",
-            (WindowBound("start", since), *ends),
-        )
-        pairs = [*zip((_column(rows, name) for name in names), own, strict=True)]
+        newest, own = self._again(rows)
+        bounds = (WindowBound("start", since), *ends)
+        newest = replace(newest, mode="newest", bounds=bounds)
+        pairs = [(key, own[key.id]) for key in keys]
+        wanted = {own[key.id].id for key in keys} | {each.field.id for each in bounds}
+        newest = pruned_sessions(newest, frozenset(wanted))
         return Join("inner", rows, newest, same_columns([*pairs, (start.field, since)]))
+
+    def _with_keys(self, scan: SessionScan) -> tuple[SessionScan, list[Field]]:
+        """The scan with a column for each of PARTITION BY, and these columns."""
+        keys: list[Field] = []
+        for part in scan.scan.window.partition_by:
+            if isinstance(part, ColumnRef):
+                scan = _reading(scan, [part.column], self._fresh)
+                keys.append(_column(scan, part.column))
+                continue
+            scan = _reading(scan, sorted(read_ids(part)), self._fresh)
+            value = substituted(part, {name: _column(scan, name).ref for name in read_ids(part)})
+            known = next((each for each in scan.computed if each.expression == value), None)
+            if known is None:
+                known = Item(self._fresh.like(Field("", "key", part.type)), value)
+                scan = replace(scan, computed=(*scan.computed, known))
+            keys.append(known.field)
+        return scan, keys
+
+    def _again(self, scan: SessionScan) -> tuple[SessionScan, dict[str, Field]]:
+        """The same rows under other ids, and these by those that they had."""
+        own = {field.id: self._fresh.like(field) for field in scan.rows.fields}
+        refs = {known: field.ref for known, field in own.items()}
+        inner = replace(scan.scan, given=tuple(own[field.id] for field in scan.scan.given))
+        computed = tuple(
+            Item(own[each.field.id], substituted(each.expression, refs)) for each in scan.computed
+        )
+        condition = scan.condition
+        condition = None if condition is None else uncounted(substituted(condition, refs))
+        return replace(scan, scan=inner, computed=computed, condition=condition), own
 
     def _aggregated(self, node: Aggregate) -> Relation:
         join = node.input

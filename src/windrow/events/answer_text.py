@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from windrow.aggregate_functions import Form
+from windrow.compiling.written import written
 from windrow.events.cell_layout import CellLayout, others
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError, gives_up
@@ -27,8 +28,7 @@ def row_maker(layout: CellLayout) -> RowMaker:
     namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
     lines = ["def make(key, c):\n"]
     lines += [f"    {line}\n" for line in _lines(layout, namespace)]
-    exec("".join(lines), namespace)
-    make: RowMaker = namespace["make"]
+    make: RowMaker = written("".join(lines), "make", namespace)
     return make
 
 

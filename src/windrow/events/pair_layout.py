@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from windrow.aggregate_functions import Form
+from windrow.compiling.written import written
 from windrow.events.cell_layout import CellLayout, Kept
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError
@@ -105,16 +106,14 @@ def _joined(
         "" if shape.residual is None else f"    if not {texts.true(shape.residual)}: return None\n"
     )
     text = f"def join({', '.join(names)}):\n{condition}    return ({', '.join(items)},)\n"
-    exec(text, namespace)
+    join: Callable[..., EventRow | None] = written(text, "join", namespace)
     is_whole = not plan.group_by and not shape.is_select
     if not is_whole and not grouped:
         raise GivesUpError("groups that are constants")
     listed = (tuple(measures), tuple(extremes), tuple(distincts))
     keys = (tuple(range(1, grouped + 1)),)
     rows = (_virtual(kinds),)
-    return namespace["join"], CellLayout(
-        plan, shape, rows, keys, *listed, is_whole, _numbers(shape)
-    )
+    return join, CellLayout(plan, shape, rows, keys, *listed, is_whole, _numbers(shape))
 
 
 def _numbers(shape: QueryShape) -> tuple[int | None, ...]:

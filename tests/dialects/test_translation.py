@@ -109,6 +109,21 @@ def test_a_query_that_is_ours_stays_as_it_is(dialect: str) -> None:
     assert translate(text, dialect).text == text
 
 
+def test_digits_of_intervals_say_nothing() -> None:
+    found = translate("SELECT TUMBLE_END(ts, INTERVAL '365' DAY(3)) AS e FROM s", "flink")
+    assert found.text.split() == [
+        "SELECT",
+        "TUMBLE_END(ts,",
+        "INTERVAL",
+        "'365'",
+        "DAY)",
+        "AS",
+        "e",
+        "FROM",
+        "s",
+    ]
+
+
 def test_another_dialect_is_refused() -> None:
     with pytest.raises(BindingError, match="WB790") as caught:
         translate("SELECT 1", "oracle")

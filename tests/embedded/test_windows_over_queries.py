@@ -278,6 +278,34 @@ def test_windows_over_windows_are_those_of_the_slow_twin(
     session.stop()
 
 
+def test_short_windows_far_apart_are_all_told() -> None:
+    session = connected()
+    text = (
+        "SELECT window_end AS e, SUM(n) AS n FROM TABLE(TUMBLE(TABLE q, DESCRIPTOR(r), INTERVAL "
+        "'1' HOUR)) GROUP BY window_end"
+    )
+    session.view("q", "SELECT window_time AS r, COUNT(*) AS n FROM s [TUMBLE 2 MILLISECONDS] "
+                 "GROUP BY window_time")  # fmt: skip
+    query = session.query(text)
+    push(session, [(0, "a", 1), (3599, "a", 1), (7200, "a", 1)])
+    session.finish()
+    found = [plain(row, "e", "n") for row in query.answers().to_pylist()]
+    assert found == [(3600, 2), (10800, 1)]
+
+
+def test_sessions_by_two_columns_in_brackets() -> None:
+    session = connected()
+    text = (
+        "SELECT k, x, COUNT(*) AS n FROM TABLE(SESSION(TABLE s PARTITION BY (k, x), "
+        "DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY k, x, window_start, window_end"
+    )
+    query = session.query(text)
+    push(session, [(0, "a", 1), (3, "a", 2), (5, "a", 1), (6, "a", 2)])
+    session.finish()
+    found = [plain(row, "at", "k", "x", "n") for row in query.answers().to_pylist()]
+    assert found == [(4, "a", 1, 1), (9, "a", 1, 1), (10, "a", 2, 2)]
+
+
 def test_sessions_over_what_is_not_a_choice_of_rows_are_refused() -> None:
     session = connected()
     text = "SELECT COUNT(*) AS n FROM ({}) [SESSION 4 SECONDS] AS q"

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from windrow.windows import word_codes as codes_file
 from windrow.windows.codes import NO_FLAGS, KeyCoder, TextCodes, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 
@@ -151,3 +152,47 @@ def test_zeros_are_one_word_and_so_are_all_nans() -> None:
     words, _ = words_of_array(pa.array(np.concatenate([nan, [math.nan, 0.0, -0.0]])))
     assert len(set(words[:4].tolist())) == 1
     assert words[4] == words[5]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.one_of(st.integers(-9, 9), st.none(), st.just(2**62)), max_size=12),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_guessed_codes_are_those_that_are_searched_for(
+    batches: list[tuple[list[int | None], bool]],
+) -> None:
+    """The same codes whether words lie so close that their places are guessed, or not."""
+    guessing, searching = WordCodes(), WordCodes()
+    with pytest.MonkeyPatch.context() as patch:
+        for batch, all_leave in batches:
+            column = pa.array(batch, pa.int64())
+            patch.setattr(codes_file, "NEAR_BATCH", 1)
+            patch.setattr(codes_file, "NEAR_BATCHES", 2)
+            guessed = guessing.acquire(column)
+            patch.setattr(codes_file, "NEAR_BATCH", 2**62)
+            assert guessed.tolist() == searching.acquire(column).tolist()
+            if all_leave:  # codes are freed, and used for other words, or for NULL
+                for each in (guessing, searching):
+                    each.forget(each.release(guessed))
+
+
+def test_words_that_lie_close_together_are_guessed() -> None:
+    codes = WordCodes()
+    words = np.arange(5_000, 6_000)
+    codes.acquire(pa.array(words))
+    held = codes.nbytes
+    assert codes.encode(words, NO_FLAGS).tolist() == list(range(1000))
+    assert codes.nbytes == held > searched_bytes(words)
+
+
+def searched_bytes(words: np.ndarray) -> int:
+    """Bytes of codes for which nothing is guessed: the words come in small batches."""
+    codes = WordCodes()
+    for part in np.split(words, 10):
+        codes.acquire(pa.array(part))
+    return codes.nbytes

@@ -64,8 +64,6 @@ def translate_expressions(script: Translating, pieces: Pieces) -> None:
             script.swap(piece, signs[piece.upper])
         elif piece.kind == "name" and piece.written[0] == '"' and script.dialect != "spark":
             script.swap(piece, f"`{piece.bare}`")
-        elif piece.upper == "SIMILAR" and place + 2 < len(pieces):
-            _similar(script, pieces, place)
         elif piece.kind == "word":
             _word(script, pieces, place, names)
     if script.dialect == "ksqldb":
@@ -76,6 +74,12 @@ def translate_expressions(script: Translating, pieces: Pieces) -> None:
 
 def _word(script: Translating, pieces: Pieces, place: int, names: Mapping[str, str]) -> None:
     piece = pieces[place]
+    if piece.upper == "INTERVAL":
+        _plain_interval(script, pieces, place)
+        return
+    if piece.upper == "SIMILAR" and place + 2 < len(pieces):
+        _similar(script, pieces, place)
+        return
     is_call = place + 1 < len(pieces) and pieces[place + 1].upper == "("
     rewrite = _CALLS.get(piece.upper) if is_call else None
     if rewrite is not None and rewrite(script, pieces, place, closing(pieces, place + 1)):
@@ -143,6 +147,14 @@ def _to_char(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
         pieces[place].start, pieces[end].end, f"date_format({script.text[start:stop]}, {pattern})"
     )
     return True
+
+
+def _plain_interval(script: Translating, pieces: Pieces, place: int) -> None:
+    """INTERVAL '365' DAY(3): the digits in brackets say nothing."""
+    behind = pieces[place + 1 : place + 6]
+    kinds = [piece.kind for piece in behind]
+    if kinds == ["text", "word", "sign", "number", "sign"] and behind[2].upper == "(":
+        script.replace(behind[2].start, behind[4].end, "")
 
 
 def _similar(script: Translating, pieces: Pieces, place: int) -> None:

@@ -21,7 +21,9 @@ def translate_function(script: Translating, pieces: Pieces, place: int) -> str |
         end = closing(pieces, place)
         begin += f" ({', '.join(_parameter(script, pieces[place + 1 : end]))})"
         place = end + 1
-    words = {piece.upper: at for at, piece in enumerate(pieces) if at >= place and piece.upper}
+    words: dict[str, int] = {}
+    for at in range(place, len(pieces)):
+        words.setdefault(pieces[at].upper, at)  # in the body they may come again
     returns = _type_behind(script, pieces, words.get("RETURNS"))
     begin += f" RETURNS {returns}" if returns else ""
     body = words.get("RETURN", words.get("AS"))

@@ -89,10 +89,9 @@ class EmbeddedWindow(MeasuredWindow):
     inputs: tuple[EmbeddedInput, ...]
     store: RowStore
 
-    @property
-    def largest_share(self) -> float:
-        """The part of its bytes that exists twice while it grows."""
-        return self.store.largest_share
+    def copied_bytes(self, held: float) -> float:
+        """What exists twice while it grows to so many bytes."""
+        return self.store.copied_bytes(held)
 
 
 def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[EmbeddedWindow]:
@@ -135,7 +134,7 @@ def _measured(
     own = sum(window.columns.nbytes for window in windows)
     is_shared = windows[0].columns.is_shared
     columns = own + (store.nbytes if is_shared else 0)
-    slot_bytes = columns / store.capacity
+    slot_bytes = store.row_bytes
     other_bytes = sum(other[each.query_name] for each in inputs)
     rows = max(window.row_count for window in windows)
     tail = max(window.columns.tail for window in windows)

@@ -86,7 +86,7 @@ class Governing:
             return False
         grown = [each.growth_with(query.name, rate_of) for each in measured]
         moved = [
-            (each.bytes + more) * each.largest_share
+            each.copied_bytes(each.bytes + more)
             for each, more in zip(measured, grown, strict=True)
             if more
         ]
@@ -148,6 +148,10 @@ class Governing:
     def grant(self, stream: str) -> None:
         """A step is over: say how many rows more of the stream may come without asking."""
         self.granted[stream] = self._rows.granted(stream)
+
+    def may_wait(self, stream: str, rows: int) -> bool:
+        """Whether memory is so far from short that so many rows of a stream may be taken later."""
+        return self._rows.may_wait(stream, rows)
 
     def _take_stock(self) -> None:
         """Rows may have come without asking: what is known of windows is no longer so."""

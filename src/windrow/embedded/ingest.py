@@ -27,13 +27,14 @@ from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
-from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
+from windrow.embedded.stream_ingest import StreamIngest, count_of, late_bytes, wall_clock_us
 from windrow.embedded.stream_refusals import ended_stream, no_stream
 from windrow.embedded.tables import Tables
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.gathered_batches import SMALL_ROWS
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import RowPool
@@ -125,33 +126,68 @@ class Ingest(IngestSteps, EventSubscribers):
         into = self.streams.get(stream)
         if into is None or into.completeness.through >= END_OF_TIME:
             into = self.open_stream(stream)  # says why not
-        if self._may_be_idle:
-            self.flush()
-            self._idle.came(stream, wall_clock_us())
+        if self._may_be_idle or self._step is not None or self._undo is not None:
+            self._settle(stream)
         gathered = into.gathered
         read = gathered.readers.get(type(rows))
         row = None if read is None else read(rows)
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
+            if into.batches.pieces:
+                self.flush()
             if gathered.add(row):
                 self.flush()
-        elif row is not None or self.is_by_arrival or not gathered.take(rows):
+        elif row is not None or self.is_by_arrival or not self._gathers(into, rows):
             self._push_batch(into, rows)
-        elif gathered.is_full:
+        elif gathered.is_full or into.batches.is_full:
             self.flush()
         if self.listening:
             self.tell()
+
+    def _settle(self, stream: str) -> None:
+        """Before a push: what was broken off is undone, without what comes after it."""
+        self.flush()
+        if self._may_be_idle:
+            self._idle.came(stream, wall_clock_us())
 
     def _push_batch(self, into: StreamIngest, rows: object) -> None:
         """Rows that are converted and applied by themselves."""
         self.flush()
         self._expect_batch()
+        batch = self._converted(into, rows)
         try:
-            with self._all_or_nothing(into):
-                batch = into.converted(rows)
             self._take(into, PushedRows(batch))
         finally:
             if into.news and not isinstance(rows, FileRows):  # a job tells at its end
                 warn_of_rows(into.told())
+
+    def _gathers(self, stream: StreamIngest, rows: object) -> bool:
+        """Whether a push of few rows waits for others; where memory is short none does."""
+        batches = stream.batches
+        batch = batches.fitting(rows)
+        if batch is None and not batches.pieces and stream.gathered.take(rows):
+            return True
+        count = batch.num_rows if batch is not None else count_of(rows)
+        # Who has subscribed is called after each push.
+        if not 0 < count <= SMALL_ROWS or isinstance(rows, FileRows) or self.listening:
+            return False
+        if not self.governing.may_wait(stream.schema.name, count + batches.count):
+            return False
+        if stream.gathered.rows:
+            self.flush()
+        if batch is None:
+            batch = self._converted(stream, rows)
+        self.has_batches = True
+        batches.add(batch, is_urgent=not stream.takes_all(batch))
+        return True
+
+    def _converted(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
+        """Rows of any form as columns, before anything else happens to them."""
+        try:
+            with self._all_or_nothing(stream):
+                return stream.converted(rows)
+        finally:
+            if stream.news and not isinstance(rows, FileRows):
+                warn_of_rows(stream.told())
 
     def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
         """By arrival, whether a row is later than all before it, of every stream, and believed.
@@ -197,6 +233,8 @@ class Ingest(IngestSteps, EventSubscribers):
             if waiting or self._are_apart:
                 with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
+            if self.has_batches:
+                self._take_batches()
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
 
@@ -294,6 +332,17 @@ class Ingest(IngestSteps, EventSubscribers):
             if stream.news:
                 warn_of_rows(stream.told())
 
+    def _take_batches(self) -> None:
+        """Small batches; they stay where they are until they are taken. No run follows them."""
+        for stream in self.streams.values():
+            if stream.batches.pieces:
+                try:
+                    self._take(stream, PushedRows(*stream.batches.joined()))
+                finally:
+                    if stream.news:
+                        warn_of_rows(stream.told())
+        self.has_batches = False
+
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.
 
@@ -315,7 +364,7 @@ class Ingest(IngestSteps, EventSubscribers):
         while rows.size:
             count = self._room_for(stream, rows.batch, problems)
             taken = count or min(rows.size, REFUSED_AT_ONCE)
-            rows = rows.cut_to(taken, stream.schema.time)
+            rows = self._cut_to(taken, stream, rows)
             taken = rows.whole_pushes(taken)
             if count:
                 problems.append(self._take_slice(stream, rows.slice(0, taken)))
@@ -326,6 +375,13 @@ class Ingest(IngestSteps, EventSubscribers):
             rows = rows.slice(taken)
         self.governing.grant(name)
         raise_first(problems)
+
+    def _cut_to(self, count: int, stream: StreamIngest, rows: PushedRows) -> PushedRows:
+        """The same rows, such that a first slice of `count` makes no other of its push late."""
+        if stream.batches.pieces and count < stream.batches.pieces[0][1]:
+            stream.batches.sort_first()
+            return PushedRows(*stream.batches.joined())
+        return rows.cut_to(count, stream.schema.time)
 
     def _room_for(
         self, stream: StreamIngest, rows: pa.RecordBatch, problems: list[WindrowError | None]
@@ -348,7 +404,9 @@ class Ingest(IngestSteps, EventSubscribers):
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.batch.num_rows)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
@@ -362,7 +420,9 @@ class Ingest(IngestSteps, EventSubscribers):
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.size)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         self._note_first(stream)
         return self._decide(step)
 

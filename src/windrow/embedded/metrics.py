@@ -39,7 +39,7 @@ def session_samples(
     """
     samples = []
     for name, stream in streams.items():
-        ledger, gathered = stream.ledger(clock_of(name)), len(stream.gathered.rows)
+        ledger, gathered = stream.ledger(clock_of(name)), stream.gathered_count
         waiting = ledger.waiting + gathered
         ledger = replace(ledger, rows_in=ledger.rows_in + gathered, waiting=waiting)
         samples += ledger_samples("", name, ledger)

@@ -71,6 +71,8 @@ class QueryEvents:
     def latest(self) -> Answer:
         """The answer now; the lock is held by whoever reads."""
         run, ingest = self._run, self._ingest
+        if ingest.has_batches:
+            ingest.flush()
         if run is not None:
             self._batches = 0
             if self._steps == ingest.steps and not run.is_torn and not ingest.has_batches:

@@ -22,6 +22,8 @@ __all__ = ["ORDINARY_ROW_BYTES", "RowAdmission"]
 EASY_PARTS = 2
 # More than a row needs, its key and spare room included, by algorithm; joined rows are unforeseen.
 ROW_COSTS = {"factorised": 768.0}
+# What a row is taken for while it waits, where joined rows are unforeseen.
+UNFORESEEN_ROW_COST = 4096.0
 # So many rows of a stream are taken at most without asking: counting costs more than they do.
 GRANTED_ROWS = 256
 # A row of more bytes than this is foreseen with its bytes, in so many copies for each query: in the
@@ -43,6 +45,8 @@ class RowAdmission:
         # More than is held, as long as rows need no more than is foreseen; known exactly now and
         # then, as adding up all arrays at every push would cost more than the push.
         self._at_most = 0.0
+        self._lets_wait = True  # whether nothing is decided by when rows come
+        self._counted = 0  # bytes when they were counted last
         self._row_costs: dict[str, float] = {}
         self._allowances: dict[str, Allowance] = {}
         self._refused: Refused | None = None
@@ -50,14 +54,27 @@ class RowAdmission:
     def forget_costs(self) -> None:
         """Other queries run: rows cost something else now."""
         self._row_costs = {}
+        running = self._memory.running()
+        # What bounds an error, or ends a query, depends on when rows come.
+        plans = [query.plan for query in running]
+        self._lets_wait = all(each.error_percent is None is each.duration for each in plans)
 
     def is_easy(self, incoming_bytes: float = 0.0) -> bool:
         """Whether memory is far from short, so that there is nothing to decide."""
         if not self._governor.has_nothing_due:
             return False
         if self._at_most > self._memory.budget // EASY_PARTS:
-            self._at_most = self._memory.nbytes + incoming_bytes
+            self._counted = self._memory.nbytes
+            self._at_most = self._counted + incoming_bytes
         return self._at_most <= self._memory.budget // EASY_PARTS
+
+    def may_wait(self, stream: str, rows: int) -> bool:
+        """Whether so many rows would be taken without a question; nothing is counted for it."""
+        held, cost = self._at_most, self._row_cost(stream)
+        if cost == inf:
+            held, cost = self._counted, UNFORESEEN_ROW_COST
+        has_room = held + rows * cost <= self._memory.budget // EASY_PARTS
+        return has_room and self._lets_wait and self._governor.has_nothing_due
 
     def note_size(self, stream: str, rows: pa.RecordBatch) -> None:
         """Rows of a stream will be taken: wide ones need more room than others."""

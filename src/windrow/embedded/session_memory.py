@@ -15,6 +15,8 @@ __all__ = ["INCOMING_PARTS", "SessionMemory"]
 
 # A part of the budget for rows that are being taken in.
 INCOMING_PARTS = 32
+# A part of the budget for small tables whose growth nobody foretells.
+UNFORETOLD_PARTS = 64
 
 
 class SessionMemory:
@@ -65,19 +67,18 @@ class SessionMemory:
         return float(self._histories() + self.unread.counted_bytes + others)
 
     def available_bytes(self, windows: Sequence[MeasuredWindow]) -> float:
-        """The budget less what is needed while rows come in and arrays are moved.
+        """The budget less what is needed while rows come in and arrays are copied to grow.
 
-        One array of one window exists twice while it grows.
+        One array of one window, with few rows, exists twice while it grows.
         """
+        usable = self.budget - self.budget / INCOMING_PARTS
         timed = [each for each in windows if each.has_width]
-        total = sum(each.rows * each.row_bytes for each in timed) or 1.0
-        share = max(
-            (each.rows * each.row_bytes / total * each.largest_share for each in timed),
-            default=0.0,
-        )
-        if not any(each.rows for each in timed):
-            share = 1 / 2
-        return (self.budget - self.budget / INCOMING_PARTS) / (1 + share)
+        total = sum(each.rows * each.row_bytes for each in timed)
+        parts = [each.rows * each.row_bytes / total if total else 1.0 for each in timed]
+        copied = [each.copied_bytes(part * usable) for each, part in zip(timed, parts, strict=True)]
+        # Whatever is copied is a part of what there is room for.
+        most = max(copied, default=0.0)
+        return usable * usable / (usable + most)
 
     def reclaim(self) -> None:
         """Give back the memory of rows that have left."""
@@ -97,4 +98,4 @@ class SessionMemory:
             most = max(most, meanwhile - after)
         reading = [query for query in self.running() if stream in query.plan.streams]
         held += sum(query.growth_bytes(rows) for query in reading)
-        return held + most <= self.budget
+        return held + most <= self.budget - self.budget // UNFORETOLD_PARTS

@@ -21,13 +21,14 @@ from windrow.governor.fading_rate import FadingRate
 from windrow.rows.bad_rows import BadRow, BadRows, cut, shown_rows
 from windrow.rows.conversion import batch_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.gathered_batches import GatheredBatches
 from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
 from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import StreamRows, cast_times
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
-from windrow.windows.completeness import Completeness
+from windrow.windows.completeness import Completeness, TimeBounds
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
 
@@ -77,6 +78,7 @@ class StreamIngest:
         self.first_us: int | None = None  # the time of the first row that was neither bad nor late
         self._ledger = Ledger()
         self.gathered = GatheredRows(schema)
+        self.batches = GatheredBatches(schema, late_limit)
         self._late: Backlog[pa.Table] = Backlog(joined_rows)
         self._late_limit, self._late_from = late_limit, 0
         self._times_kept = 0
@@ -90,7 +92,8 @@ class StreamIngest:
         self._came: list[tuple[int, int, int]] = []  # earliest, latest and number of rows
         # Rows up to here are not too far ahead: the clock on the wall and the stream only move on.
         self.believed_until_us = START_OF_TIME
-        counted: tuple[object, ...] = (self._ledger, self._times, self._rate, self.gathered)
+        counted: tuple[object, ...] = (self._ledger, self._times, self._rate)
+        counted += (self.gathered, self.batches)
         if self.kept is not None:
             counted += self.kept.parts
         self._parts = (self, self.completeness, self._judge, self._late, self._bad, *counted)
@@ -102,7 +105,25 @@ class StreamIngest:
     def nbytes(self) -> int:
         """Bytes of rows that came late, are not converted yet or are kept, and of their times."""
         kept = 0 if self.kept is None else self.kept.nbytes
-        return kept + self._late.nbytes + self.gathered.nbytes + self._times.nbytes
+        gathered = self.gathered.nbytes + self.batches.nbytes
+        return kept + self._late.nbytes + gathered + self._times.nbytes
+
+    @property
+    def gathered_count(self) -> int:
+        """How many rows were pushed and wait to be taken with others."""
+        return len(self.gathered.rows) + self.batches.count
+
+    def takes_all(self, batch: pa.RecordBatch) -> bool:
+        """Whether surely no row of a batch, after those that wait, is late, bad or far ahead."""
+        column, waiting = batch.column(self.time_place), self.batches
+        if column.null_count:
+            return False
+        times = np.frombuffer(column.buffers()[1], np.int64, len(column), 8 * column.offset)
+        bounds, (ahead_us, ties_us) = TimeBounds.of(times), self.completeness.margins
+        late_us = max(self.completeness.through, waiting.newest_us - ahead_us) - ties_us
+        waiting.newest_us = max(waiting.newest_us, bounds.last_us)
+        most_us = min(self.believed_until_us, MAX_EVENT_TIME - 1)
+        return bounds.first_us > max(late_us, MIN_EVENT_TIME - 1) and bounds.last_us <= most_us
 
     @property
     def has_many_times(self) -> bool:
@@ -218,22 +239,24 @@ class StreamIngest:
     def _placed(self, batch: pa.RecordBatch, pushes: Instants | None) -> StreamRows:
         """The rows that are neither bad nor late; the stream moves on by them."""
         self._ledger.rows_in += batch.num_rows
-        rows, is_good = _timed(batch, self.schema.time)
+        rows, bounds, is_good = _timed(batch, self.schema.time)
         if is_good is not None:
             self._set_time_aside(batch.filter(pa.array(~is_good)), NO_TIME)
             pushes = None if pushes is None else pushes[is_good]
-        if rows.times.size and int(rows.times.max()) > self.believed_until_us:
+        if rows.times.size and bounds.last_us > self.believed_until_us:
             rows, pushes = self._without_far_ahead(rows, pushes)
-        late = self.completeness.judge(rows.times, pushes)
-        if late.any():
+            bounds = TimeBounds.of(rows.times)
+        late = self.completeness.late_among(rows.times, bounds, pushes)
+        if late is not None:
             self._set_late_aside(rows.batch.filter(pa.array(late)))
             rows = rows.filtered(~late)
+            bounds = TimeBounds.of(rows.times)
         times = rows.times
         if times.size:
             if self.first_us is None:
                 self.first_us = int(times[0])
-            newest_us = int(times.max())
-            self._came.append((int(times.min()), newest_us, times.size))
+            newest_us = bounds.last_us
+            self._came.append((bounds.first_us, newest_us, times.size))
             if self.newest_row_us is None or newest_us > self.newest_row_us:
                 self.newest_row_us = newest_us
             if len(self._came) > RATES_LET_BE:
@@ -329,17 +352,20 @@ class StreamIngest:
         self._late.drop_before(self._late_from)
 
 
-def _timed(batch: pa.RecordBatch, time: str) -> tuple[StreamRows, NDArray[np.bool_] | None]:
+def _timed(
+    batch: pa.RecordBatch, time: str
+) -> tuple[StreamRows, TimeBounds, NDArray[np.bool_] | None]:
     """The rows that have a time that an event can have, and which these are, if not all."""
     if not batch.column(time).null_count:
         rows = cast_times(batch, time)
-        times = rows.times
-        if not times.size or (times.min() >= MIN_EVENT_TIME and times.max() < MAX_EVENT_TIME):
-            return rows, None
+        bounds = TimeBounds.of(rows.times)
+        if bounds.first_us >= MIN_EVENT_TIME and bounds.last_us < MAX_EVENT_TIME:
+            return rows, bounds, None
     column = batch.column(time).cast(pa.int64())
     in_range = pc.and_(pc.greater_equal(column, MIN_EVENT_TIME), pc.less(column, MAX_EVENT_TIME))
     is_good = pc.fill_null(in_range, False)
-    return cast_times(batch.filter(is_good), time), is_good.to_numpy(zero_copy_only=False)
+    rows = cast_times(batch.filter(is_good), time)
+    return rows, TimeBounds.of(rows.times), is_good.to_numpy(zero_copy_only=False)
 
 
 def wall_clock_us() -> int:

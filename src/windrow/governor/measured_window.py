@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, WindowState
-from windrow.windows.row_store import SPARE_PARTS
+from windrow.windows.row_store import spare_share
 
 __all__ = ["RECENT_PARTS", "MeasuredWindow", "RateOf"]
 
@@ -56,11 +56,12 @@ class MeasuredWindow:
     @property
     def row_bytes(self) -> float:
         """Bytes of a row with its part of the spare room."""
-        return self.slot_bytes * (1 + 1 / SPARE_PARTS)
+        foreseen = self.rate * self.width_us / SECOND_US
+        return self.slot_bytes * (1 + spare_share(max(self.rows, foreseen)))
 
-    @property
-    def largest_share(self) -> float:
-        """The part of its bytes that exists twice while it grows: 0 where that is not counted."""
+    def copied_bytes(self, held: float) -> float:
+        """What exists twice while it grows to so many bytes: 0 where that is not counted."""
+        del held
         return 0.0
 
     @property

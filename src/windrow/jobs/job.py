@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import count
+from typing import TYPE_CHECKING
 
 from windrow.connectors.contract import Sink, Source, table_not_read
 from windrow.connectors.registry import sink_named, source_named
+from windrow.deferred import deferred
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
-from windrow.history.operator import spec_of
 from windrow.jobs.functions import NO_MODULES, Modules, function_of
 from windrow.jobs.settings import JobSettings
 from windrow.plan.catalog import Catalog, View
@@ -21,11 +22,9 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query, plan_view
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.plan.user_functions import GivenFunction, known_functions
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
-from windrow.sql.query_printer import print_query
 from windrow.sql.statements import (
     CreateFunction,
     CreateHistory,
@@ -42,6 +41,15 @@ from windrow.sql.statements import (
     ValuesList,
 )
 from windrow.table_schema import TableSchema, key_of
+
+if TYPE_CHECKING:
+    from windrow.history.operator import spec_of
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+    from windrow.sql.query_printer import print_query
+else:
+    spec_of = deferred("windrow.history.operator", "spec_of")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    print_query = deferred("windrow.sql.query_printer", "print_query")
 
 __all__ = [
     "Job",

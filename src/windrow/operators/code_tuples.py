@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.windows.codes import NO_FLAGS, Codes, WordCodes
+from windrow.windows.growing import enlarged
 
 __all__ = ["SPARE_CODES", "CountedTuples", "SweptTuples"]
 
@@ -41,6 +42,14 @@ class _CodeTuples:
     def capacity(self, of_first: int = 0) -> int:
         """Every code is below this, where the first part's codes are below of_first."""
         return self._tables[-1].capacity if self._tables else of_first
+
+    def capacity_after(self, rows: int, of_first: int = 0) -> int:
+        """The same once so many tuples came, at most."""
+        return self._tables[-1].capacity_after(rows) if self._tables else of_first
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while so many tuples come, at most."""
+        return sum(table.growth_bytes(rows) for table in self._tables)
 
     @property
     def nbytes(self) -> int:
@@ -100,9 +109,7 @@ class SweptTuples(_CodeTuples):
         code: Codes = parts[0].astype(np.int32)
         for level, right in enumerate(parts[1:]):
             code = self._fold(level, code, right)
-            more = self._tables[level].capacity - self._is_used[level].size
-            if more > 0:
-                self._is_used[level] = np.pad(self._is_used[level], (0, more))
+            self._is_used[level] = enlarged(self._is_used[level], self._tables[level].capacity)
             self._is_used[level][code] = True
         return code
 

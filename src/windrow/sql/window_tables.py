@@ -104,6 +104,12 @@ def _time(cursor: Cursor) -> str:
 def _partition(cursor: Cursor) -> tuple[str, ...]:
     if not cursor.accept("PARTITION", "BY"):
         return ()
+    if cursor.accept("("):
+        names = [cursor.name("a column").text]
+        while cursor.accept(","):
+            names.append(cursor.name("a column").text)
+        cursor.expect(")")
+        return tuple(names)
     names = [cursor.name("a column").text]
     # A name before => or a DESCRIPTOR is the next argument.
     while cursor.at(",") and _goes_on(cursor):

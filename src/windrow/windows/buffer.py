@@ -59,8 +59,7 @@ class ColumnWindow:
         self.is_shared = store is not None
         self.store = store or RowStore(value_count)
         self.chosen = np.array(chosen if self.is_shared else range(value_count), np.int64)
-        capacity = self.store.capacity
-        self.codes: Codes = np.full(capacity, NO_CODE, np.int32)
+        self.codes: Codes = self.store.new_column(np.int32, NO_CODE)
         # For windows that count rows by partition: a second code, the number of the next row of the
         # partition, and whether the row is still held.
         linked = SMALLEST_BUFFER if has_links else 0
@@ -108,10 +107,11 @@ class ColumnWindow:
 
         They take no part, but those to come may be sorted in between them.
         """
-        waiting = int(np.searchsorted(self.times[: self.end], clock, side="right"))
+        head = self.store.head
+        waiting = head + int(np.searchsorted(self.times[head : self.end], clock, side="right"))
         if waiting < self.end:
             self.strange_until_us = int(self.times[self.end - 1])
-            self.cursor[:2] = max(waiting, self.store.head)
+            self.cursor[:2] = waiting
 
     @property
     def times(self) -> Rows:
@@ -127,6 +127,13 @@ class ColumnWindow:
     def valid(self) -> NDArray[np.uint8]:
         """Their flags of validity; of a shared store perhaps a copy."""
         return self._chosen_of(self.store.valid) if self.store.valid.size else self.store.valid
+
+    def words_at(self, places: Rows) -> tuple[Rows, NDArray[np.uint8]]:
+        """The words of rows that this window reads, and their flags if there are any."""
+        chosen, store = self.chosen[:, None], self.store
+        return store.values[chosen, places], store.valid[chosen, places] if store.valid.size else (
+            NO_MATRIX
+        )
 
     @property
     def base(self) -> int:
@@ -151,7 +158,7 @@ class ColumnWindow:
     @property
     def nbytes(self) -> int:
         """Bytes held, spare capacity included; of a shared store only what is this window's own."""
-        own = sum(column.nbytes for column in self.own_columns())
+        own = sum(map(self.store.bytes_of, self.own_columns()))
         own += self.cursor.nbytes + self.chosen.nbytes
         return own if self.is_shared else own + self.store.nbytes
 
@@ -178,7 +185,7 @@ class ColumnWindow:
             if partitions is not None:
                 self.partitions[self.store.appended] = partitions
             if weights is not None and not self.weights.size:
-                self.weights = np.ones(self.store.capacity, np.int64)
+                self.weights = self.store.new_column(np.int64, 1)
             if self.weights.size:
                 self.weights[self.store.appended] = 1 if weights is None else weights
 

@@ -2,7 +2,7 @@
 
 Purpose: arrays indexed by code replace hash tables keyed by values in every later loop.
 Time: one probe a row for words of 64 bits; one dictionary look-up per different text of a batch.
-Space: 12 bytes a slot at load <= 1/2, 16 a code.
+Space: 12 bytes a slot at load <= 1/2, 20 a code.
 
 Each column of a key becomes a word of 64 bits or a text code; two or more are folded pairwise: the
 codes of the first two make a word, whose code is folded with that of the third, and so on. Only the
@@ -12,17 +12,25 @@ last table counts rows; an inner table counts the outer codes that stand on it.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from windrow.windows import kernels
-from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
+from windrow.windows.column_words import NO_FLAGS, Flags, array_of_words
+from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 from windrow.windows.value_bytes import bytes_of_values, is_coded, values_of_bytes
 from windrow.windows.wide_decimals import is_wide_decimal, wide_of_words, words_of_wide
+from windrow.windows.word_codes import (
+    NO_CODE,
+    SMALLEST_TABLE,
+    Codes,
+    WordCodes,
+    WordTables,
+    release,
+    retain,
+)
 
 __all__ = [
     "NO_CODE",
@@ -36,15 +44,11 @@ __all__ = [
     "needs_codes",
 ]
 
-NO_CODE = kernels.EMPTY
-SMALLEST_TABLE = 1 << 6
 # A text that was not known: itself, if it is not long, and its entries.
 NEW_TEXT_BYTES = 256
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
 _TEXT = pa.string()
-
-Codes = NDArray[np.int32]
 
 
 def needs_codes(kind: pa.DataType) -> bool:
@@ -54,161 +58,6 @@ def needs_codes(kind: pa.DataType) -> bool:
     (True, True, False)
     """
     return is_coded(kind) or is_wide_decimal(kind)
-
-
-class WordTables(NamedTuple):
-    """The arrays behind codes of words, for kernels that take and release them."""
-
-    slot_word: Words
-    slot_code: Codes
-    word_of_code: Words
-    free: Codes
-    counters: NDArray[np.int64]
-    references: NDArray[np.int64]
-
-
-class WordCodes:
-    """Codes of 64-bit words.
-
-    >>> codes = WordCodes()
-    >>> codes.encode(np.array([7, 9, 7]), NO_FLAGS).tolist()
-    [0, 1, 0]
-    """
-
-    def __init__(self) -> None:
-        self._slot_word = np.empty(SMALLEST_TABLE, np.int64)
-        self._slot_code = np.full(SMALLEST_TABLE, NO_CODE, np.int32)
-        self._word_of_code = np.empty(SMALLEST_TABLE // 2, np.int64)
-        self._free = np.empty(SMALLEST_TABLE // 2, np.int32)
-        self._references = np.zeros(SMALLEST_TABLE // 2, np.int64)
-        # in use, next fresh, free stacked, code of NULL
-        self._counters = np.array([0, 0, 0, NO_CODE], np.int64)
-        self._was_null = NO_CODE  # the code of NULL that was forgotten since the last encode()
-
-    def encode(self, words: Words, valid: Flags) -> Codes:
-        """The code of each word; a row that is not valid gets the code of NULL."""
-        self._was_null = NO_CODE
-        out = np.empty(words.size, np.int32)
-        done = 0
-        while True:
-            done = kernels.encode_words(
-                words,
-                valid,
-                done,
-                self._slot_word,
-                self._slot_code,
-                self._word_of_code,
-                self._free,
-                self._counters,
-                out,
-            )
-            if done == words.size:
-                return out
-            self.grow()
-
-    def encode_column(self, column: pa.Array) -> Codes:
-        """The code of each value of a column."""
-        return self.encode(*words_of_array(column))
-
-    def acquire(self, column: pa.Array) -> Codes:
-        """The code of each value of a column, with one more user."""
-        codes = self.encode(*words_of_array(column))
-        kernels.add_references(codes, self._references, np.empty(codes.size, np.int64))
-        return codes
-
-    def retain(self, codes: Codes) -> Codes:
-        """Count one more user of each code; returns the codes that had none, each once."""
-        return _retain(codes, self._references)
-
-    def release(self, codes: Codes) -> Codes:
-        """Count one user less of each code; returns the codes that have none left.
-
-        They keep their meaning until `forget` makes them free for reuse.
-        """
-        return _release(codes, self._references)
-
-    def forget(self, codes: Codes) -> None:
-        """Free codes that have no user; until the next encode() they can still be read."""
-        if self._counters[3] != NO_CODE:
-            self._was_null = int(self._counters[3])
-        kernels.remove_codes(
-            codes, self._slot_word, self._slot_code, self._word_of_code, self._free, self._counters
-        )
-
-    def recount(self, codes: Codes) -> None:
-        """These codes have as many users as they are named here; those without one are freed."""
-        used = self._slot_code[self._slot_code != NO_CODE]
-        if self._counters[3] != NO_CODE:
-            used = np.append(used, np.int32(self._counters[3]))
-        self._references = np.bincount(codes, minlength=self._references.size)
-        self.forget(used[self._references[used] == 0])
-
-    def words(self, codes: Codes) -> tuple[Words, NDArray[np.bool_]]:
-        """The words of codes, and which of them are NULL."""
-        missing = codes == self._counters[3]
-        if self._was_null != NO_CODE:
-            missing |= codes == self._was_null
-        return self._word_of_code[codes], missing
-
-    def tables(self) -> tuple[Words, Codes, Words, Codes, NDArray[np.int64]]:
-        """The arrays behind it, for kernels that make codes (and check for room first)."""
-        slots = (self._slot_word, self._slot_code)
-        return (*slots, self._word_of_code, self._free, self._counters)
-
-    def counted_tables(self) -> WordTables:
-        """The same for kernels that encode and count one row, and forget codes of others."""
-        self._was_null = NO_CODE
-        return WordTables(*self.tables(), self._references)
-
-    @property
-    def capacity(self) -> int:
-        """Every code is below this."""
-        return self._word_of_code.size
-
-    @property
-    def size(self) -> int:
-        """Codes in use."""
-        return int(self._counters[0])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        # Without a loop: every push asks for the bytes of all that is held.
-        slots = self._slot_word.nbytes + self._slot_code.nbytes
-        return slots + self._word_of_code.nbytes + self._free.nbytes + self._references.nbytes
-
-    def grow(self) -> None:
-        """Have room for twice as many codes."""
-        slots = self._slot_word.size * 2
-        slot_word = np.empty(slots, np.int64)
-        slot_code = np.full(slots, NO_CODE, np.int32)
-        kernels.fill_slots(slot_word, slot_code, self._slot_word, self._slot_code)
-        grown = {
-            "_slot_word": slot_word,
-            "_slot_code": slot_code,
-            "_word_of_code": np.resize(self._word_of_code, slots // 2),
-            "_free": np.resize(self._free, slots // 2),
-            "_references": _extended(self._references, slots // 2),
-        }
-        vars(self).update(grown)  # at once: arrays of different sizes would not fit together
-
-
-def _retain(codes: Codes, references: NDArray[np.int64]) -> Codes:
-    fresh = np.empty(codes.size, np.int64)
-    count = kernels.add_references(codes, references, fresh)
-    return codes[fresh[:count]]
-
-
-def _release(codes: Codes, references: NDArray[np.int64]) -> Codes:
-    dead = np.empty(codes.size, np.int32)
-    count = kernels.drop_references(codes, references, dead)
-    return dead[:count]
-
-
-def _extended(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    out = np.zeros(size, array.dtype)
-    out[: array.size] = array
-    return out
 
 
 class TextCodes:
@@ -257,19 +106,19 @@ class TextCodes:
     def acquire(self, column: pa.Array) -> Codes:
         """The code of each text of a column, with one more user."""
         codes = self.encode(column)
-        _retain(codes, self._references)
+        retain(codes, self._references)
         return codes
 
     def retain(self, codes: Codes) -> Codes:
         """Count one more user of each code; returns the codes that had none, each once."""
-        return _retain(codes, self._references)
+        return retain(codes, self._references)
 
     def release(self, codes: Codes) -> Codes:
         """Count one user less of each code; returns the codes that have none left.
 
         They keep their meaning until `forget` makes them free for reuse.
         """
-        return _release(codes, self._references)
+        return release(codes, self._references)
 
     def forget(self, codes: Codes) -> None:
         """Free codes that have no user; until the next encode() they can still be read."""
@@ -292,8 +141,7 @@ class TextCodes:
 
     def texts(self, codes: Codes) -> pa.Array:
         """The texts of codes."""
-        if self._seen.size < self._references.size:
-            self._seen = np.zeros(self._references.size, np.int64)
+        self._seen = enlarged(self._seen, self._references.size)
         places, different = np.empty(codes.size, np.int32), np.empty(codes.size, np.int32)
         # Moved on first: a stamp that was used must not be used again, whatever happens.
         stamp, self._stamp = self._stamp, self._stamp + codes.size
@@ -320,10 +168,15 @@ class TextCodes:
         arrays = self._references.nbytes + self._seen.nbytes
         return arrays + self._text_bytes + 156 * (len(self._code_of_text) + len(self._forgotten))
 
-    @property
-    def text_bytes(self) -> int:
-        """Bytes of the texts alone, which stay where they are when there are more codes."""
-        return self._text_bytes
+    def capacity_after(self, rows: int) -> int:
+        """What every code is below once so many texts came, at most."""
+        needed = len(self._texts) + max(0, rows - len(self._free) - len(self._forgotten))
+        return self.capacity if needed <= self.capacity else next_size(self.capacity, needed)
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while so many texts come, at most: none is known."""
+        arrays = (self._references, self._seen)
+        return enlarging_bytes(arrays, self.capacity_after(rows)) + rows * NEW_TEXT_BYTES
 
     def _code(self, text: str | bytes | None) -> int:
         code = self._code_of_text.get(text)
@@ -332,7 +185,8 @@ class TextCodes:
             if code == len(self._texts):
                 self._texts.append(text)
             if code >= self._references.size:
-                self._references = _extended(self._references, 2 * self._references.size)
+                size = next_size(self._references.size, code + 1)
+                self._references = enlarged(self._references, size)
             self._texts[code] = text
             self._code_of_text[text] = code
             self._text_bytes += _size(text)
@@ -446,8 +300,11 @@ class KeyCoder:
 
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
-        tables = (*self._columns, *self._pairs)
-        return sum(_growth_bytes(table, rows) for table in tables)
+        return sum(table.growth_bytes(rows) for table in (*self._columns, *self._pairs))
+
+    def capacity_after(self, rows: int) -> int:
+        """What every code is below once so many rows came, at most."""
+        return self._last.capacity_after(rows)
 
     def _retain(self, level: int, codes: Codes) -> None:
         if level == 0:
@@ -493,11 +350,3 @@ def _word_columns(column: pa.Array) -> list[pa.Array]:
     words = words_of_wide(column)
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return [pa.array(words[:, 0], mask=missing), pa.array(words[:, 1])]
-
-
-def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:
-    is_text = isinstance(table, TextCodes)
-    if table.capacity - table.size >= rows:
-        return rows * NEW_TEXT_BYTES if is_text else 0
-    doubled = table.nbytes - table.text_bytes if isinstance(table, TextCodes) else table.nbytes
-    return 2 * doubled + rows * NEW_TEXT_BYTES * is_text

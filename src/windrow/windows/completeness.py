@@ -12,6 +12,7 @@ still follow, and count from then on; older ones are late.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,28 @@ from numpy.typing import NDArray
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.windows import kernels
 
-__all__ = ["Completeness", "clock_of"]
+__all__ = ["Completeness", "TimeBounds", "clock_of"]
+
+
+class TimeBounds(NamedTuple):
+    """The first and the last of some times, and whether they are in order; found in one pass.
+
+    >>> TimeBounds.of(np.array([3, 1, 2]))
+    TimeBounds(first_us=1, last_us=3, is_sorted=False)
+    """
+
+    first_us: int
+    last_us: int
+    is_sorted: bool
+
+    @classmethod
+    def of(cls, times_us: NDArray[np.int64]) -> TimeBounds:
+        """The bounds of times; of none, such that nothing is before or after them."""
+        if not times_us.size:
+            return cls(END_OF_TIME, START_OF_TIME, True)
+        if times_us.size == 1 or kernels.is_sorted(times_us):
+            return cls(int(times_us[0]), int(times_us[-1]), True)
+        return cls(int(times_us.min()), int(times_us.max()), False)
 
 
 class Completeness:
@@ -48,19 +70,25 @@ class Completeness:
 
         pushes: the number of the push of each row, rising; None: all are of one push.
         """
-        if times_us.size == 0:
-            return np.empty(0, np.bool_)
-        first_us, is_sorted = int(times_us[0]), times_us.size == 1 or kernels.is_sorted(times_us)
-        if is_sorted and first_us > self.through - self._ties_us:
-            late = np.zeros(times_us.size, np.bool_)
-            newest = int(times_us[-1])
-        else:
+        late = self.late_among(times_us, TimeBounds.of(times_us), pushes)
+        return np.zeros(times_us.size, np.bool_) if late is None else late
+
+    def late_among(
+        self,
+        times_us: NDArray[np.int64],
+        bounds: TimeBounds,
+        pushes: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.bool_] | None:
+        """The same, of times whose bounds are known; None: no row is late."""
+        late, newest = None, bounds.last_us
+        is_in_order = bounds.is_sorted or pushes is None or pushes[0] == pushes[-1]
+        if not is_in_order or bounds.first_us <= self.through - self._ties_us:
             late = times_us <= self._complete_before(times_us, pushes) - self._ties_us
             # A late row is not an event of the stream: after its end it must not move the clock.
             newest = int(times_us[~late].max(initial=START_OF_TIME))
         self.through = max(self.through, newest - self._ahead_us)
         self.newest = max(self.newest, newest)
-        return late
+        return late if late is not None and late.any() else None
 
     def _complete_before(
         self, times_us: NDArray[np.int64], pushes: NDArray[np.int64] | None

@@ -87,9 +87,8 @@ class LastRowsByPartition:
         changes = Assignments()
         first, last = _renumbered(self._first, numbers), _renumbered(self._last, numbers)
         changes.add(self, _first=first, _last=last)
-        following = window.following.copy()
-        following[: places.size] = _renumbered(window.following[places], numbers)
-        changes.add(window, following=following)
+        following = _renumbered(window.following[places], numbers)
+        changes.add_front(window, "following", following)
         window.keep_places(places, changes)
 
     def forget(self, partitions: Codes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from windrow.compiling.kernels import intrinsic, njit
+from windrow.compiling.kernels import inlined, intrinsic, njit
 
 EMPTY = -1
 # Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.
@@ -58,7 +58,6 @@ def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, 
     Returns how far it came.
     """
     mask = slot_word.size - 1
-    limit = slot_word.size // 2
     check = valid.size > 0
     fetches = slot_word.size > LARGE_TABLE
     for index in range(start, words.size):
@@ -66,25 +65,80 @@ def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, 
             soon = home_slot(words[index + AHEAD], mask)
             prefetch(slot_word, soon)
             prefetch(slot_code, soon)
-        if counters[0] >= limit or (counters[2] == 0 and counters[1] >= word_of_code.size):
-            return index
         if check and valid[index] == 0:
             if counters[3] == EMPTY:
+                if is_full(slot_word, word_of_code, counters):
+                    return index
+                counters[3] = take_code(free, counters)
+            out[index] = counters[3]
+            continue
+        code = code_of_word(
+            words[uint64(index)], slot_word, slot_code, word_of_code, free, counters, mask
+        )
+        if code == EMPTY:
+            return index
+        out[uint64(index)] = code
+    return words.size
+
+
+@njit(cache=True)
+def encode_near_words(
+    words, valid, start, slot_word, slot_code, word_of_code, free, counters, references, near, out
+):
+    """The same where most words lie close together: near[word - near[0]] is a guess at its code.
+
+    A guess is right where the code is in use for that word: neither free, nor that of NULL.
+    """
+    mask = slot_word.size - 1
+    check = valid.size > 0
+    first = near[0] - 1  # the first entry says where the others begin
+    for index in range(start, words.size):
+        if check and valid[index] == 0:
+            if counters[3] == EMPTY:
+                if is_full(slot_word, word_of_code, counters):
+                    return index
                 counters[3] = take_code(free, counters)
             out[index] = counters[3]
             continue
         word = words[uint64(index)]
-        slot = home_slot(word, mask)
-        while slot_code[uint64(slot)] != EMPTY and slot_word[uint64(slot)] != word:
-            slot = (slot + 1) & mask
-        code = slot_code[uint64(slot)]
+        place = uint64(word - first)
+        is_near = place > 0 and place < uint64(near.size)
+        if is_near:
+            code = np.int32(near[place])
+            if code != EMPTY and word_of_code[uint64(code)] == word:
+                if references[uint64(code)] > 0 and code != counters[3]:
+                    out[uint64(index)] = code
+                    continue
+        code = code_of_word(word, slot_word, slot_code, word_of_code, free, counters, mask)
         if code == EMPTY:
-            code = take_code(free, counters)
-            slot_word[slot] = word
-            slot_code[slot] = code
-            word_of_code[code] = word
+            return index
+        if is_near:
+            near[place] = code
         out[uint64(index)] = code
     return words.size
+
+
+@inlined
+def is_full(slot_word, word_of_code, counters):
+    """Whether there is no room for one more code."""
+    no_code = counters[2] == 0 and counters[1] >= word_of_code.size
+    return no_code or counters[0] >= slot_word.size // 2
+
+
+@inlined
+def code_of_word(word, slot_word, slot_code, word_of_code, free, counters, mask):
+    """The code of a word, new or not; EMPTY where a new one has no room."""
+    slot = home_slot(word, mask)
+    code = slot_code[uint64(slot)]
+    while code != EMPTY and slot_word[uint64(slot)] != word:
+        slot = (slot + 1) & mask
+        code = slot_code[uint64(slot)]
+    if code == EMPTY and not is_full(slot_word, word_of_code, counters):
+        code = take_code(free, counters)
+        slot_word[slot] = word
+        slot_code[slot] = code
+        word_of_code[code] = word
+    return code
 
 
 @njit(cache=True)

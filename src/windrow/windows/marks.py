@@ -123,12 +123,19 @@ class Assignments:
 
     def __init__(self) -> None:
         self._all: list[tuple[object, str, object]] = []
+        self._fronts: list[tuple[object, str, NDArray[Any]]] = []
 
     def add(self, owner: object, **values: object) -> None:
         """One object's attributes."""
         self._all += [(owner, name, value) for name, value in values.items()]
 
+    def add_front(self, owner: object, name: str, values: NDArray[Any]) -> None:
+        """What the array that is then an object's attribute begins with."""
+        self._fronts.append((owner, name, values))
+
     def finish(self) -> None:
         """Set all of them."""
         for owner, name, value in self._all:
             setattr(owner, name, value)
+        for owner, name, values in self._fronts:
+            getattr(owner, name)[: values.size] = values

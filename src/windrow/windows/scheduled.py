@@ -98,9 +98,8 @@ class Schedule(ABC):
         # Rows before the cursor are done with: it goes to the first kept one that is not.
         changes.add(self, _cursor=np.searchsorted(numbers, self._cursor).astype(np.int64))
         changes.add(self, _ending=_renumbered(self._ending, numbers))
-        following = window.following.copy()
-        following[: places.size] = _renumbered(window.following[places], numbers)
-        changes.add(window, following=following)
+        following = _renumbered(window.following[places], numbers)
+        changes.add_front(window, "following", following)
         window.keep_places(places, changes)
 
     def forget(self, partitions: Codes) -> None:

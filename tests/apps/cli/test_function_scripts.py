@@ -254,6 +254,7 @@ def functions_of(text: str, dialect: str) -> tuple[Job, str]:
          "RETURN a+1"),
         ("feldera", "CREATE FUNCTION f(a VARCHAR NOT NULL) RETURNS BOOLEAN NOT NULL "
          "AS (a = 'it''s')"),
+        ("feldera", "CREATE FUNCTION f(a INT) RETURNS STRING AS (CAST(a AS VARCHAR) || 'x')"),
         ("risingwave", "CREATE FUNCTION f(a INT) RETURNS INT LANGUAGE SQL AS $$SELECT a + 1$$"),
         ("risingwave", "create function f(int, int) returns int language sql as 'select $1 + $2'"),
     ],

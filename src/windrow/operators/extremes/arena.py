@@ -6,6 +6,7 @@ import numpy as np
 
 from windrow.operators.extremes import kernels
 from windrow.operators.lanes import Matrix
+from windrow.windows.growing import enlarged, next_size
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["HeapArena", "empty_heap", "grown_heap"]
@@ -56,6 +57,4 @@ def grown_heap(heap: Matrix, members: int) -> Matrix:
     size = heap.shape[0]
     if members <= size:
         return heap
-    out = empty_heap(max(members, 2 * size, SMALLEST_ARENA))
-    out[:size] = heap
-    return out
+    return enlarged(heap, max(next_size(size, members), SMALLEST_ARENA), EMPTY)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.keyed.state import CellArrays
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, WordCodes
+from windrow.windows.growing import enlarged, enlarging_bytes
 
 __all__ = ["CellLists", "Cells"]
 
@@ -51,6 +52,14 @@ class Cells:
         """Bytes held."""
         return self._codes.nbytes
 
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while this many rows are added."""
+        return self._codes.growth_bytes(rows)
+
+    def capacity_after(self, rows: int) -> int:
+        """What every cell is below once so many rows came, at most."""
+        return self._codes.capacity_after(rows)
+
 
 class CellLists:
     """The lists of cells under each key."""
@@ -70,10 +79,9 @@ class CellLists:
                 previous_cell=_grown(arrays.previous_cell, 2 * cells),
             )
         if 2 * keys > arrays.first_cell.size:
-            more = np.zeros(2 * keys - arrays.cells_of_key.size, np.int32)
             arrays = arrays._replace(
                 first_cell=_grown(arrays.first_cell, 2 * keys),
-                cells_of_key=np.concatenate([arrays.cells_of_key, more]),
+                cells_of_key=enlarged(arrays.cells_of_key, 2 * keys),
             )
         self.arrays = arrays
 
@@ -81,6 +89,12 @@ class CellLists:
         """Say which key and group new cells belong to."""
         self.arrays.key_of_cell[2 * cells + input_index] = keys
         self.arrays.group_of_cell[2 * cells + input_index] = groups
+
+    def growth_bytes(self, cells: int, keys: int) -> int:
+        """Peak of additional bytes while room is made for codes below these."""
+        of_keys = (self.arrays.first_cell, self.arrays.cells_of_key)
+        more = enlarging_bytes(self.arrays[:2] + self.arrays[3:5], 2 * cells)
+        return more + enlarging_bytes(of_keys, 2 * keys)
 
     @property
     def nbytes(self) -> int:
@@ -93,4 +107,4 @@ def _unset(size: int) -> NDArray[np.int32]:
 
 
 def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    return np.concatenate([array, _unset(size - array.size)])
+    return enlarged(array, size, NO_CODE)

@@ -81,8 +81,7 @@ class Coding:
         return None if coder is None else coder.acquire(rows.partitions)
 
     def release(self, input_index: int, cells: Codes) -> None:
-        """Rows of these cells have left."""
-        cells = cells[cells != NO_CODE]
+        """Rows of these cells have left; those that took no part have none."""
         if self._has_cells:
             idle = self._cells[input_index].release(cells)
             keys, groups = self._cells[input_index].parts(idle)
@@ -219,7 +218,17 @@ class Coding:
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
         coders = [self._keys, *self._groups, *self._partitions]
-        return sum(coder.growth_bytes(rows) for coder in coders if coder is not None)
+        grown = sum(coder.growth_bytes(rows) for coder in coders if coder is not None)
+        cells = self._cells if self._has_cells else ()
+        return grown + sum(each.growth_bytes(rows) for each in cells)
+
+    def capacities_after(self, rows: int) -> tuple[int, int, int]:
+        """What codes of keys, of cells and of groups are below once so many rows came, at most."""
+        keys = 1 if self._keys is None else self._keys.capacity_after(rows)
+        groups = [each.capacity_after(rows) for each in self._groups if each is not None]
+        if not self._has_cells:
+            return keys, keys, max([keys if self._shape.mode == BY_KEY else 1, *groups])
+        return keys, max(each.capacity_after(rows) for each in self._cells), max([1, *groups])
 
     @property
     def nbytes(self) -> int:

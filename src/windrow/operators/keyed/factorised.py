@@ -9,10 +9,11 @@ from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.keyed import group_kernels, kernels, step_kernels
 from windrow.operators.keyed.cells import CellLists
-from windrow.operators.keyed.state import EventArrays, KeyedState, StepArrays, grown
+from windrow.operators.keyed.state import EventArrays, KeyedState, StepArrays
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
-from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
+from windrow.rows.grouping import BY_BOTH, BY_KEY, SINGLE, WHOLE
 from windrow.windows.codes import Codes, WordCodes
+from windrow.windows.growing import enlarged, enlarging_bytes
 from windrow.windows.kernels import largest_magnitude, merge_events
 from windrow.windows.marks import Copies
 from windrow.windows.window import EventColumns, Window, WindowArrays
@@ -89,14 +90,13 @@ class FactorisedAggregate:
         state = self.state
         if self._mode != SINGLE and 2 * cells > state.counts.size:
             state = state._replace(
-                counts=grown(state.counts, 2 * cells), lanes=grown(state.lanes, 2 * cells)
+                counts=enlarged(state.counts, 2 * cells), lanes=enlarged(state.lanes, 2 * cells)
             )
         if groups > state.group_count.size:
-            fresh = np.full(groups - state.last_out.size, NOWHERE, np.int64)
             state = state._replace(
-                group_count=grown(state.group_count, groups),
-                group_lanes=grown(state.group_lanes, groups),
-                last_out=np.concatenate([state.last_out, fresh]),
+                group_count=enlarged(state.group_count, groups),
+                group_lanes=enlarged(state.group_lanes, groups),
+                last_out=enlarged(state.last_out, groups, NOWHERE),
             )
         self.state = state
 
@@ -186,6 +186,18 @@ class FactorisedAggregate:
     def nbytes(self) -> int:
         """Bytes of state per key, cell and group."""
         return self.state.nbytes + self.lists.nbytes + self.pairs.nbytes
+
+    def growth_bytes(self, rows: int, keys: int, cells: int, groups: int) -> int:
+        """Peak of additional bytes while so many rows come and codes stay below these."""
+        state, more = self.state, 0
+        if self._mode == BY_BOTH:
+            groups, more = self.pairs.capacity_after(rows), self.pairs.growth_bytes(rows)
+        if self._mode != SINGLE:
+            more += enlarging_bytes((state.counts, state.lanes), 2 * cells)
+        if self.lists.arrays.key_of_cell.size:
+            more += self.lists.growth_bytes(cells, keys)
+        by_group = (state.group_count, state.group_lanes, state.last_out)
+        return more + enlarging_bytes(by_group, groups)
 
     def _run_single(self, until: int, grid_us: int) -> None:
         window, events = self._windows[0], self._events

@@ -142,9 +142,8 @@ class FactorisedOperator(Operator):
         )
         if columns.partitions.size:
             arrays += self._coding.partition_columns(input_index, columns.partitions[places])
-        valid = columns.valid[:, places] if columns.valid.size else columns.valid
         types = schema.types[self._columns[input_index].values]
-        arrays += value_columns(columns.values[:, places], valid, types)
+        arrays += value_columns(*columns.words_at(places), types)
         if TAKES_PART in schema.names:
             arrays.append(pa.array(columns.codes[places] >= 0))
         if window.is_weighted:
@@ -200,8 +199,8 @@ class FactorisedOperator(Operator):
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
-        coded = self._coding.growth_bytes(rows)
-        return coded + 2 * self._aggregate.nbytes if coded else 0
+        sizes = self._coding.capacities_after(rows)
+        return self._coding.growth_bytes(rows) + self._aggregate.growth_bytes(rows, *sizes)
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""

@@ -12,7 +12,7 @@ from windrow.operators.lanes import Matrix, Vector
 from windrow.windows.codes import Codes, WordTables
 from windrow.windows.window import WindowArrays
 
-__all__ = ["CellArrays", "EventArrays", "KeyedState", "StepArrays", "grown"]
+__all__ = ["CellArrays", "EventArrays", "KeyedState", "StepArrays"]
 
 
 class KeyedState(NamedTuple):
@@ -68,10 +68,3 @@ class CellArrays(NamedTuple):
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(array.nbytes for array in self)
-
-
-def grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """The array with zeros behind what it has."""
-    out = np.zeros((size, *array.shape[1:]), np.int64)
-    out[: array.shape[0]] = array
-    return out

@@ -23,7 +23,7 @@ from windrow.windows.codes import Codes
 
 __all__ = ["AnswerWindowOperator"]
 
-# A step over more ticks than this answers at the newest ones.
+# Where rows stay the same for more ticks than this in a step, the newest ones answer.
 TICKS_LIMIT = 1_000_000
 _EMPTY = np.empty(0, np.int64)
 _NO_CODES = np.empty(0, np.int32)
@@ -67,7 +67,7 @@ class AnswerWindowOperator(RelationOperator):
         """The rows that enter and leave the window until then."""
         (changes,) = inputs
         codes = self._rows.acquire(changes.columns, changes.size)
-        self._answer(changes, codes, self._ticks(until))
+        self._answer(changes, codes, until)
         self._rows.release(codes)
         self._clock = until
         return self._given(until)
@@ -129,33 +129,32 @@ class AnswerWindowOperator(RelationOperator):
         columns = [column.combine_chunks() for column in table.columns[:width]]
         return self._rows.acquire(columns, table.num_rows)
 
-    def _ticks(self, until: int) -> Vector:
-        if self._first is None:
-            return _EMPTY
-        every = self._every
-        first = -(-max(self._first, self._clock + 1) // every) * every
-        excess = (until - first) // every + 1 - TICKS_LIMIT
-        return np.arange(first + max(excess, 0) * every, until + 1, every, dtype=np.int64)
-
-    def _answer(self, changes: Changes, codes: Codes, ticks: Vector) -> None:
+    def _answer(self, changes: Changes, codes: Codes, until: int) -> None:
         """Count the changes; at each tick the rows that are held then are an answer."""
-        ends = np.searchsorted(changes.at, ticks, side="right")
-        done, tick = 0, 0
+        done, size = 0, changes.size
         held: tuple[Codes, Vector] | None = None
-        while tick < ticks.size:
-            end = int(ends[tick])
+        tick = until + 1 if self._first is None else self._at_tick(self._first, self._clock + 1)
+        while tick <= until:
+            end = int(np.searchsorted(changes.at, tick, side="right"))
             if end > done or held is None:
                 self._count(changes, codes, done, end)
                 done, held = end, self._held()
+                following = int(changes.at[end]) if end < size else until + 1
+                stop = self._at_tick(following)
+                if held[0].size:
+                    tick = max(tick, stop - TICKS_LIMIT * self._every)
             if held[0].size:
-                self._enter(int(ticks[tick]), *held)
-                tick += 1
-            elif end == changes.size:
+                self._enter(tick, *held)
+                tick += self._every
+            elif end == size:
                 break
             else:
-                # Nothing is held until something changes.
-                tick = int(np.searchsorted(ticks, changes.at[end]))
-        self._count(changes, codes, done, changes.size)
+                tick = stop  # nothing is held until something changes
+        self._count(changes, codes, done, size)
+
+    def _at_tick(self, *instants: int) -> int:
+        """The first tick that is not before any of these."""
+        return -(-max(instants) // self._every) * self._every
 
     def _count(self, changes: Changes, codes: Codes, begin: int, end: int) -> None:
         np.add.at(self._rows.counts[:, 0], codes[begin:end], changes.weight[begin:end])

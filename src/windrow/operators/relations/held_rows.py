@@ -17,6 +17,7 @@ from windrow.operators.relations import held_kernels as kernels
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.row_coder import RowCoder
 from windrow.windows.codes import Codes
+from windrow.windows.growing import enlarged
 
 __all__ = ["HeldRows", "grown"]
 
@@ -86,6 +87,4 @@ class HeldRows:
 
 def grown(array: NDArray[Any], capacity: int, fill: int) -> NDArray[Any]:
     """The array with room for that many codes; what is new has the value `fill`."""
-    out = np.full((capacity, *array.shape[1:]), fill, array.dtype)
-    out[: array.shape[0]] = array
-    return out
+    return enlarged(array, capacity, fill)

@@ -94,6 +94,30 @@ class TreeCoding:
             found[self._sources.pair(distinct)] = capacity
         return found
 
+    def capacities_after(self, rows: int) -> Mapping[int, int]:
+        """The same once so many rows came, at most."""
+        found = {source: coder.capacity_after(rows) for source, coder in enumerate(self._coders)}
+        for distinct, (values, pairs) in enumerate(zip(self._values, self._pairs, strict=True)):
+            coder: KeyCoder | WordCodes = values if self._sources.group == NOTHING else pairs
+            found[self._sources.pair(distinct)] = coder.capacity_after(rows)
+        return found
+
+    def groups_after(self, rows: int) -> int:
+        """What group codes are below once so many rows came, at most."""
+        source = self._sources.group
+        return 1 if source == NOTHING else self._coders[source].capacity_after(rows)
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while so many rows are added."""
+        pairs = [] if self._sources.group == NOTHING else self._pairs
+        coded = sum(each.growth_bytes(rows) for each in self._all_coders())
+        return coded + sum(each.growth_bytes(rows) for each in pairs)
+
+    def _all_coders(self) -> list[KeyCoder]:
+        texts = [coder for of_input in self._texts for coder in of_input.values()]
+        partitions = [coder for coder in self._partitions if coder is not None]
+        return [*self._coders, *self._values, *partitions, *texts]
+
     def group_room(self) -> tuple[int, int]:
         """All group codes are below the first number; the second is how many are in use."""
         if self._sources.group == NOTHING:
@@ -191,10 +215,8 @@ class TreeCoding:
     @property
     def nbytes(self) -> int:
         """Bytes of all tables."""
-        texts = [coder for of_input in self._texts for coder in of_input.values()]
-        partitions = [coder for coder in self._partitions if coder is not None]
-        coders = [*self._coders, *self._values, *partitions, *texts]
-        return sum(each.nbytes for each in coders) + sum(each.nbytes for each in self._pairs)
+        pairs = sum(each.nbytes for each in self._pairs)
+        return pairs + sum(each.nbytes for each in self._all_coders())
 
     def _columns(self, source: int, codes: Codes) -> list[pa.Array]:
         live = codes != NO_CODE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from windrow.operators.tree.linear_tree import NOWHERE
 from windrow.operators.tree.structure import TreeShape, TreeStructure
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 from windrow.windows.kernels import EMPTY
 from windrow.windows.window import EventColumns
 
@@ -91,6 +94,38 @@ class ExtremesTree:
         )
         self._most_groups = most_groups
 
+    def growth_bytes(self, rows: int, capacity: Mapping[int, int], groups: int) -> int:
+        """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
+        structure, state = self.structure, self._state
+        cells, codes = structure.sizes_after(rows, capacity)
+        more = structure.growth_bytes(rows, cells, codes) + self._ring_growth(rows)
+        by_extreme = (state.is_listed, state.head, state.tail)
+        more += enlarging_bytes((state.rows_of_cell,), structure.nodes * cells)
+        more += enlarging_bytes((state.view,), structure.nodes * codes)
+        more += enlarging_bytes((state.is_live,), cells)
+        more += enlarging_bytes(by_extreme, cells * self.extremes)
+        more += enlarging_bytes((state.pair_of_cell,), cells * self.distincts)
+        more += enlarging_bytes((state.group_root,), groups * self.extremes)
+        more += enlarging_bytes((state.tally,), groups * self.distincts)
+        more += enlarging_bytes((state.last_out,), groups)
+        members = next_size(state.heap.shape[0], cells * self.extremes)
+        if cells * self.extremes > state.heap.shape[0]:
+            more += enlarging_bytes((state.heap,), members)
+        pairs = max(capacity.values(), default=1)
+        if self.distincts and pairs > state.live_cells.shape[1]:
+            more += self.distincts * pairs * state.live_cells.itemsize
+        return more
+
+    def _ring_growth(self, rows: int) -> int:
+        """Bytes of a longer ring beside the one that is there, if so many rows need it."""
+        state, size = self._state, self._state.ranks.size
+        span = state.span
+        held = int(span[extremes_kernels.NEXT] - span[extremes_kernels.OLDEST])
+        while (held + rows) * self.extremes > size:
+            size *= 2
+        entry = state.ranks.itemsize + state.links.itemsize * state.links.shape[1]
+        return size * entry if size > state.ranks.size else 0
+
     def place_pairs(self, distinct: int, cells: Codes, pairs: Codes, capacity: int) -> None:
         """Say of which group and value (NO_CODE: NULL) cells are; all pairs are below capacity."""
         pair_of_cell, live_cells = self._state.pair_of_cell, self._state.live_cells
@@ -104,6 +139,13 @@ class ExtremesTree:
         """Have room for rows with slots below this."""
         heap = grown_heap(self._state.row_heap, slots * self.extremes)
         self._state = self._state._replace(row_heap=heap)
+
+    def slot_growth(self, slots: int) -> int:
+        """Peak of additional bytes while there is made room for slots below this."""
+        heap = self._state.row_heap
+        if slots * self.extremes <= heap.shape[0]:
+            return 0
+        return enlarging_bytes((heap,), next_size(heap.shape[0], slots * self.extremes))
 
     def read(
         self, input_index: int, first: int, size: int, rows: Vector, columns: ColumnWindow
@@ -168,12 +210,8 @@ class ExtremesTree:
 
 
 def _grown(array: Vector, size: int, fill: int) -> Vector:
-    if size <= array.size:
-        return array
-    return np.concatenate([array, np.full(size - array.size, fill, np.int64)])
+    return enlarged(array, size, fill)
 
 
 def _flags(array: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
-    if size <= array.size:
-        return array
-    return np.concatenate([array, np.zeros(size - array.size, np.bool_)])
+    return enlarged(array, size)

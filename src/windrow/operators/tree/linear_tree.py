@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.lanes import LaneLayout, Matrix, Vector
+from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.tree import linear_kernels, shallow_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
 from windrow.windows.buffer import ColumnWindow
+from windrow.windows.growing import enlarged, enlarging_bytes
 from windrow.windows.window import EventColumns
 
 __all__ = ["LinearTree"]
@@ -57,15 +60,24 @@ class LinearTree:
         payload, view, rows_of_cell, group_terms, last_out = self._sums
         # In a star the sums of all nodes are in the view, also those of the root by cell.
         codes = max(structure.code_capacity, structure.cell_capacity if self._is_star else 0)
-        fresh = np.full(max(groups - last_out.size, 0), NOWHERE, np.int64)
         self._sums = SumArrays(
-            _grown(payload, nodes * structure.cell_capacity),
-            _grown(view, nodes * codes),
-            _grown(rows_of_cell, nodes * structure.cell_capacity),
-            _grown(group_terms, groups),
-            np.concatenate([last_out, fresh]) if fresh.size else last_out,
+            enlarged(payload, nodes * structure.cell_capacity),
+            enlarged(view, nodes * codes),
+            enlarged(rows_of_cell, nodes * structure.cell_capacity),
+            enlarged(group_terms, groups),
+            enlarged(last_out, groups, NOWHERE),
         )
         self._most_groups = most_groups
+
+    def growth_bytes(self, rows: int, capacity: Mapping[int, int], groups: int) -> int:
+        """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
+        structure, sums = self.structure, self._sums
+        cells, codes = structure.sizes_after(rows, capacity)
+        more = structure.growth_bytes(rows, cells, codes)
+        places = structure.nodes * max(codes, cells if self._is_star else 0)
+        more += enlarging_bytes((sums.payload, sums.rows_of_cell), structure.nodes * cells)
+        more += enlarging_bytes((sums.view,), places)
+        return more + enlarging_bytes((sums.group_terms, sums.last_out), groups)
 
     def change_layout(self, layout: TermLayout) -> None:
         """Have the sums in another layout, which holds all that this one holds."""
@@ -190,11 +202,3 @@ class LinearTree:
     def _fixed(self) -> tuple[int, ...]:
         terms = len(self._layout.terms)
         return (0,) * terms if terms <= UNROLLED_TERMS else ()
-
-
-def _grown(array: Matrix, size: int) -> Matrix:
-    if size <= array.shape[0]:
-        return array
-    out = np.zeros((size, *array.shape[1:]), np.int64)
-    out[: array.shape[0]] = array
-    return out

@@ -131,6 +131,17 @@ class TreeOperator(Operator):
         beside = sum(slots.nbytes for slots in self._slots)
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
 
+    def growth_bytes(self, rows: int) -> int:
+        """Peak bytes, in addition to the windows, that this many rows may need."""
+        capacities, groups = self._coding.capacities_after(rows), self._coding.groups_after(rows)
+        trees = [tree.growth_bytes(rows, capacities, groups) for tree in self._aggregate.trees]
+        heaps = 0
+        for root in self._sources.found.extreme_roots:
+            if self._words[root].has_slot:
+                heaps += self._extremes_of(root).slot_growth(self._slots[root].size + rows)
+        slots = sum(2 * each.nbytes for each in self._slots if each.nbytes)
+        return self._coding.growth_bytes(rows) + sum(trees) + heaps + slots
+
     def joined_rows(self) -> int:
         """Joined rows that are live."""
         return self._linear.joined_rows

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from windrow.operators.code_tuples import CountedTuples
 from windrow.operators.tree.arrays import TreeArrays
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.growing import enlarged, enlarging_bytes
 
 __all__ = ["NOTHING", "CodesOf", "TreeShape", "TreeStructure"]
 
@@ -140,6 +141,25 @@ class TreeStructure:
         held = sum(array.nbytes for array in self.arrays)
         return held + sum(folded.nbytes for folded in self._folded)
 
+    def sizes_after(self, rows: int, capacity: Mapping[int, int]) -> tuple[int, int]:
+        """What cells and codes are below once so many rows came; capacity: of their sources."""
+        cells, codes = self.cell_capacity, self.code_capacity
+        for identity, folded in zip(self.shape.identities, self._folded, strict=True):
+            of_first = capacity.get(identity[0], 1) if identity else 1
+            cells = max(cells, folded.capacity_after(rows, of_first))
+        edges = [capacity.get(edge, 1) for edge in self.shape.edges if edge != NOTHING]
+        return cells, max([codes, 1, *edges])
+
+    def growth_bytes(self, rows: int, cells: int, codes: int) -> int:
+        """Peak of additional bytes while so many rows come, with room for codes below these."""
+        arrays, folded = self.arrays, sum(each.growth_bytes(rows) for each in self._folded)
+        by_cell = (
+            arrays.up_of_cell, arrays.down_of_cell, arrays.next_cell, arrays.previous_cell,
+        )  # fmt: skip
+        more = folded + enlarging_bytes(by_cell, self.nodes * cells)
+        more += enlarging_bytes((arrays.group_of_cell,), cells)
+        return more + enlarging_bytes((arrays.first_cell,), self.nodes * codes)
+
     def _has_other_sources(self, node: int) -> bool:
         """Whether a cell is more than one code: then its parts are noted with its rows."""
         identity = self.shape.identities[node]
@@ -165,7 +185,7 @@ class TreeStructure:
             down_of_cell=_grown(arrays.down_of_cell, size),
             next_cell=_grown(arrays.next_cell, size),
             previous_cell=_grown(arrays.previous_cell, size),
-            group_of_cell=np.resize(arrays.group_of_cell, cells),
+            group_of_cell=enlarged(arrays.group_of_cell, cells),
         )
         # Where a cell is one code only, or none, its parts are known beforehand.
         fresh = np.arange(old, cells)
@@ -192,4 +212,4 @@ def _codes(size: int) -> Codes:
 
 
 def _grown(array: Codes, size: int) -> Codes:
-    return np.concatenate([array, _codes(size - array.size)])
+    return enlarged(array, size, NO_CODE)

@@ -21,8 +21,9 @@ RECENT_PARTS = 8
 class WindowReport:
     """One window: rows held, rows that wait, bytes of all and of the columns of rows.
 
-    capacity: the rows that these columns have room for. recent: rows of the last part of the width.
-    oldest_us, newest_us: times of rows held; the end and the start of time where there are none.
+    capacity: the rows that these columns have memory for. recent: rows of the last part of the
+    width. oldest_us, newest_us: times of rows held; the end and the start of time where there are
+    none.
     """
 
     position: int
@@ -73,7 +74,7 @@ def _report(shard: Shard, input_index: int, rows: int, size: int) -> WindowRepor
         size,
         columns.end - columns.tail,
         columns.nbytes,
-        columns.store.capacity,
+        columns.store.places_with_memory,
         recent,
         int(times[0]) if times.size else END_OF_TIME,
         int(times[-1]) if times.size else START_OF_TIME,

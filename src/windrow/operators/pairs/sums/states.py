@@ -16,6 +16,7 @@ from windrow.operators.pairs.arrays import GroupArrays, UpdateArrays
 from windrow.operators.pairs.block import JoinedRows
 from windrow.operators.pairs.sums.kernels import add_counts, write_states
 from windrow.windows.codes import Codes
+from windrow.windows.growing import enlarged
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["GroupStates", "grown", "in_layout"]
@@ -190,6 +191,4 @@ def in_layout(lanes: Matrix, count: Vector, old: LaneLayout, new: LaneLayout) ->
 
 def grown(array: NDArray[Any], size: int, fill: int) -> NDArray[Any]:
     """The array with more rows, new ones filled."""
-    out = np.full((size, *array.shape[1:]), fill, array.dtype)
-    out[: array.shape[0]] = array
-    return out
+    return enlarged(array, size, fill)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from windrow.history.questions.ask import ask, ask_progressively
     from windrow.history.questions.series import group_keys, series_of, shape_table
 else:
+    HistoryRow = deferred("windrow.history.declared_histories", "HistoryRow")
     EmbeddedHistoryQuery = deferred("windrow.embedded.history_query", "EmbeddedHistoryQuery")
     archive_folder = deferred("windrow.history.declared_histories", "archive_folder")
     history_table = deferred("windrow.history.declared_histories", "history_table")

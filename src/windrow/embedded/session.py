@@ -275,7 +275,8 @@ class EmbeddedSession(
     @one_at_a_time
     def nbytes(self) -> int:
         """Bytes of windows, keys, sums and results, of what is unread, and of histories."""
-        self._flush()
+        if self._ingest.has_batches:
+            self._flush()
         return self._governing.nbytes
 
     @one_at_a_time

@@ -76,7 +76,8 @@ FORMS = (
     _one("star of three", f"SELECT COUNT(*) AS n, SUM(c.v) AS s {STAR}", "abc"),
     _one(
         "anti join",
-        "SELECT a.k, a.v FROM a [10 SECONDS] LEFT ANTI JOIN b [10 SECONDS] ON a.k = b.k",
+        "SELECT a.k, a.v FROM a [10 SECONDS] LEFT ANTI JOIN b [10 SECONDS] ON a.k = b.k "
+        "WHERE a.v = 7",
         keys=20_000,
     ),
     _one("residual", f"SELECT COUNT(*) AS n, SUM(a.v) AS s {JOIN} AND a.v < b.v", keys=20_000),

@@ -257,7 +257,10 @@ def test_nothing_reads_data_that_can_run_code(path: Path) -> None:
 
 @each_source
 def test_no_text_reaches_an_evaluator(path: Path) -> None:
-    assert evaluators(package_of(path), path.read_text(encoding="utf-8")) == []
+    # One place compiles what this package writes itself, and refuses all but arithmetic and loops:
+    # tests/compiling/test_written.py.
+    allowed = 1 if path.as_posix().endswith("windrow/compiling/written.py") else 0
+    assert len(evaluators(package_of(path), path.read_text(encoding="utf-8"))) == allowed
 
 
 @each_source

@@ -43,6 +43,17 @@ FORMS = {
     "values": "SELECT COUNT(DISTINCT v) AS n, COUNT(DISTINCT name) AS m FROM a [5 SECONDS]",
     "select": "SELECT k, v, w * 2 AS w, name FROM a [5 SECONDS] WHERE w BETWEEN 1 AND 4",
     "distinct": "SELECT DISTINCT k, name FROM b [5 SECONDS]",
+    "residual": f"SELECT COUNT(*) AS n, SUM(a.v) AS s, AVG(b.w) AS m {JOIN} AND a.w < b.w",
+    "joined rows": f"SELECT a.k, a.name, b.v {JOIN} AND a.v <= b.v",
+    "groups of both": (
+        "SELECT a.name, b.w, COUNT(*) AS n, MAX(a.v) AS h, COUNT(DISTINCT b.v) AS d, "
+        f"SUM(a.w - b.w) AS s {JOIN} GROUP BY a.name, b.w HAVING COUNT(*) < 5"
+    ),
+    "anti join": "SELECT a.k, a.w FROM a [6 SECONDS] LEFT ANTI JOIN b [3 SECONDS] ON a.k = b.k",
+    "anti sum": (
+        "SELECT a.name, SUM(a.v) AS s FROM a [6 SECONDS] WHERE NOT EXISTS (SELECT 1 FROM "
+        "b [3 SECONDS] WHERE b.k = a.k AND b.name = a.name) GROUP BY a.name"
+    ),
     "a tree": "SELECT k, COUNT(*) AS n FROM a [5 SECONDS] GROUP BY k ORDER BY n DESC, k LIMIT 2",
 }  # fmt: skip
 

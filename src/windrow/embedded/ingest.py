@@ -10,37 +10,32 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from windrow.embedded.event_subscribers import EventSubscribers
 from windrow.embedded.governing import Governing
 from windrow.embedded.idle_streams import IdleStreams
+from windrow.embedded.ingest_steps import IngestSteps, raise_first
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.query_events import QueryEvents
-from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
 from windrow.embedded.stream_ingest import StreamIngest, count_of, late_bytes, wall_clock_us
 from windrow.embedded.stream_refusals import ended_stream, no_stream
 from windrow.embedded.tables import Tables
-from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.gathered_batches import SMALL_ROWS
 from windrow.rows.given_table_rows import GivenVersions
-from windrow.rows.last_close import last_close
 from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import RowPool
 from windrow.rows_warning import warn_of_rows
@@ -52,7 +47,6 @@ from windrow.windows.marks import Mark
 
 if TYPE_CHECKING:
     from windrow.embedded.history_registry import Histories
-    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["Ingest"]
 
@@ -62,11 +56,9 @@ REFUSED_AT_ONCE = 256
 
 # Nothing follows a step.
 _ALONE = nullcontext()
-# What views a query reads; called for every query at every step.
-_VIEWS = attrgetter("views")
 
 
-class Ingest:
+class Ingest(IngestSteps, EventSubscribers):
     """The streams of a session with their rows; `running` gives the queries that read them."""
 
     def __init__(
@@ -78,6 +70,7 @@ class Ingest:
         *,
         is_by_arrival: bool = False,
     ) -> None:
+        EventSubscribers.__init__(self)
         self.lock = lock
         self.is_by_arrival = is_by_arrival
         self._idle, self._may_be_idle = IdleStreams(), False
@@ -97,9 +90,6 @@ class Ingest:
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
-        self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
-        self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
-        self._is_telling = False
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
     def declare(self, schema: StreamSchema) -> None:
@@ -152,31 +142,6 @@ class Ingest:
             self.flush()
         if self.listening:
             self.tell()
-
-    def tell(self) -> None:
-        """Call those who have subscribed, now that everything is whole; what they raise, too.
-
-        What they push themselves is taken at once, and told in a further round.
-        """
-        if self._is_telling:
-            return
-        problems: list[Exception] = []
-        self._is_telling = True
-        try:
-            while any([events.tell(problems) for events in tuple(self.listening)]):
-                pass
-        finally:
-            self._is_telling = False
-        if problems:
-            raise problems[0]
-
-    def have_ended(self, streams: Sequence[str]) -> bool:
-        """Whether none of these streams goes on."""
-        return all(self.streams[name].completeness.is_finished for name in streams)
-
-    def _expect_batch(self) -> None:
-        for events in self.listening:
-            events.expect_batch()
 
     def _settle(self, stream: str) -> None:
         """Before a push: what was broken off is undone, without what comes after it."""
@@ -242,7 +207,7 @@ class Ingest:
         into = self.stream(stream)
         self.flush()
         with self._followed_by_runs():
-            _raise_first([self._move_to(into, instant_us)])
+            raise_first([self._move_to(into, instant_us)])
         if self.listening:
             self.tell()
 
@@ -255,7 +220,7 @@ class Ingest:
         for each in streams:
             each.completeness.finish()
         step.is_last = True
-        _raise_first([self._decide(step)])
+        raise_first([self._decide(step)])
         if self.listening:
             self.tell()
 
@@ -278,41 +243,11 @@ class Ingest:
         queries = [query.plan.streams for query in self._running() if query.plan.streams]
         for name, to_us in self._idle.heartbeats(self.streams, queries, now_us).items():
             self._idle.record(name, to_us, now_us)
-            _raise_first([self._move_to(self.streams[name], to_us)])
+            raise_first([self._move_to(self.streams[name], to_us)])
 
     def heartbeats(self) -> pa.Table:
         """The newest heartbeats that silent streams were given."""
         return self._idle.table()
-
-    def clock_of(self, streams: tuple[str, ...], plans: Sequence[RunnablePlan] = ()) -> int:
-        """The instant through which all of these streams are complete.
-
-        Where all have ended it is that of the newest row, or when the last window of plans closes.
-        """
-        clock, newest = END_OF_TIME, START_OF_TIME
-        for stream in streams:
-            completeness = self.streams[stream].completeness
-            clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
-        if clock < END_OF_TIME:
-            return clock
-        times = {stream: self.streams[stream].completeness.newest for stream in streams}
-        return max([newest, *(last_close(plan, times) for plan in plans)])
-
-    def clock_for(self, plan: RunnablePlan, views: Sequence[RunnablePlan] = ()) -> int:
-        """The clock of a query, which tables never hold back; views: plans of those it reads."""
-        clock = self.clock_of(plan.streams, [plan, *views])
-        return (
-            self.tables.clock_for(plan, clock, self.newest_clock()) if self.tables.stores else clock
-        )
-
-    def newest_clock(self) -> int:
-        """The instant through which any of the streams is complete."""
-        return max((self.clock_of((name,)) for name in self.streams), default=START_OF_TIME)
-
-    def _newest_event(self) -> int:
-        """The time of the newest row or heartbeat of any stream."""
-        found = (stream.completeness.newest for stream in self.streams.values())
-        return max(found, default=START_OF_TIME)
 
     def change_table(
         self, name: str, given_for: Callable[[TableSchema], GivenVersions], rows: int
@@ -336,14 +271,9 @@ class Ingest:
         self._expect_batch()
         step = self._begin(None, Mark())
         step.changes = changes
-        _raise_first([self._decide(step)])
+        raise_first([self._decide(step)])
         if self.listening:
             self.tell()
-
-    def clock(self, stream: str) -> int:
-        """The instant through which every query that reads the stream has worked."""
-        clocks = [query.clock for query in self._running() if stream in query.plan.streams]
-        return min(clocks, default=self.streams[stream].completeness.through)
 
     def ledgers(self) -> dict[str, Ledger]:
         """Per stream what became of its rows."""
@@ -352,16 +282,6 @@ class Ingest:
             with self._all_or_nothing(stream):
                 found[name] = stream.ledger(self.clock(name))
         return found | {name: store.ledger for name, store in self.tables.stores.items()}
-
-    @contextmanager
-    def _followed_by_runs(self) -> Iterator[None]:
-        """Runs beside the shards read what is applied before it is, and go on after it."""
-        followed = tuple(self.with_runs)
-        for events in followed:
-            events.catch_up()
-        yield
-        for events in followed:
-            events.confirm()
 
     @property
     def arrived_us(self) -> int | None:
@@ -396,7 +316,7 @@ class Ingest:
         if any(each.through < newest.completeness.newest for each in self._all_complete):
             problems.append(self._move_to(newest, newest.completeness.newest))
         self._are_apart = False
-        _raise_first(problems)
+        raise_first(problems)
 
     def _take_gathered(self, stream: StreamIngest) -> None:
         """Rows that were pushed one by one; they stay where they are until they are taken."""
@@ -454,7 +374,7 @@ class Ingest:
                 problems.append(self._refuse(stream, rows.slice(0, taken)))
             rows = rows.slice(taken)
         self.governing.grant(name)
-        _raise_first(problems)
+        raise_first(problems)
 
     def _cut_to(self, count: int, stream: StreamIngest, rows: PushedRows) -> PushedRows:
         """The same rows, such that a first slice of `count` makes no other of its push late."""
@@ -529,144 +449,3 @@ class Ingest:
         """By arrival all streams are as complete as the one that has moved."""
         for completeness in self._all_complete:
             completeness.advance(stream.completeness.newest)
-
-    def _note_first(self, stream: StreamIngest) -> None:
-        """The first row of a stream has come: lives may count from there."""
-        if stream.first_us is not None:
-            for query in self._running():
-                if query.plan.streams[:1] == (stream.schema.name,):
-                    query.begin(stream.first_us)
-
-    @contextmanager
-    def _all_or_nothing(self, stream: StreamIngest) -> Iterator[None]:
-        """What a stream counts changes as a whole, or with a WindrowError, which tells of it."""
-        self._undo = Mark(*stream.parts)
-        try:
-            yield
-        except WindrowError:
-            self._undo = None
-            raise
-        self._undo = None
-
-    def _begin(self, stream: str | None, undo: Mark) -> Step:
-        self.steps += 1
-        shared = [] if stream is None else self.pool.of(stream)
-        moves_all = stream is None or self.is_by_arrival
-        step = self._step = Step(self.steps, stream, moves_all, undo, shared, [])
-        for each in shared:
-            step.marks.append(each.mark())
-        return step
-
-    def _decide(self, step: Step) -> WindrowError | None:
-        """From here on the step is made, whatever happens; what a query has failed with."""
-        step.queries, step.is_decided = self._running(), True
-        return self._finish_step(step)
-
-    def _recover(self) -> None:
-        """Bring to its end what was broken off, or undo it where nothing was decided."""
-        if self._undo is not None:
-            self._undo.rewind()
-            self._undo = None
-        if self._is_making_room:
-            for query in self._running():
-                query.repair()
-            self._is_making_room = False
-        step = self._step
-        if step is None:
-            return
-        if step.is_decided:
-            step.is_resumed = True
-            _raise_first([self._finish_step(step)])
-            return
-        for shared, mark in zip(step.shared, step.marks, strict=False):
-            shared.store.rewind(mark)
-        step.undo.rewind()
-        self._step = None
-
-    def _finish_step(self, step: Step) -> WindrowError | None:
-        """Run all queries on the stream (None: on any); one that fails does not stop the others."""
-        for shared in step.shared:
-            shared.store.keep()
-        if self.tables.stores:
-            self._change_tables(step)
-        if self._histories.operators and not step.changes:
-            self._feed_histories(step)
-        ended = []
-        has_views = any(map(_VIEWS, step.queries))
-        # Where all streams have ended, a view goes as far as what reads it.
-        clocks = clocks_of(step.queries, self.clock_for) if has_views else {}
-        for query in step.queries:
-            if query.reading.is_running and step.is_for(query):
-                self._apply(query, step, clocks.get(id(query)))
-            if not query.reading.is_running:
-                ended.append(query)
-        if has_views:
-            trim_views(step.queries)
-        if self.tables.stores:
-            self.tables.trim(step.queries, self.newest_clock())
-        for query in ended:
-            query.tell_end()
-        self._account(step)
-        self._step = None
-        return step.problem
-
-    def _change_tables(self, step: Step) -> None:
-        """Tables take what the step has for them, and versions whose time has come."""
-        if step.changes:
-            self.tables.make(step.changes)
-        elif step.is_last:
-            self.tables.finish()
-        else:
-            self.tables.move_to(self.newest_clock())
-
-    def _account(self, step: Step) -> None:
-        """Count what was applied and what is held, where that may have changed much."""
-        if step.stream is not None:
-            stream = self.streams[step.stream]
-            if stream.has_many_times:
-                with self._all_or_nothing(stream):
-                    stream.count_applied(self.clock(step.stream))
-        if not step.is_granted:
-            self.governing.after_step()
-
-    def _apply(self, query: EmbeddedQuery, step: Step, clock: int | None) -> None:
-        try:
-            clock = self.clock_for(query.plan) if clock is None else clock
-            missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
-            given = (step.rows, step.shares, missed, self.is_by_arrival)
-            query.apply(QueryStep(step.number, clock, step.stream, *given))
-        except WindrowError as error:
-            step.problem = step.problem or error
-        except Exception as problem:
-            if not step.is_resumed:
-                raise
-            failure = broken_off(query.name, problem)
-            query.give_up(failure)
-            step.problem = step.problem or failure
-
-    def _missed_by(
-        self, query: EmbeddedQuery, times: NDArray[np.int64], stream: str | None
-    ) -> dict[int, NDArray[np.int64]]:
-        """The times of rows that were refused, by the inputs of a query that lack them."""
-        return dict.fromkeys(query.plan.inputs_of.get(stream or "", ()), times)
-
-    def _feed_histories(self, step: Step) -> None:
-        for name in self.streams if step.stream is None or step.moves_all else (step.stream,):
-            is_own = name == step.stream
-            batch = step.rows.batch if is_own and step.rows is not None else None
-            missed = step.missed if is_own else None
-            try:
-                self._histories.apply(step.number, self.streams[name], batch, missed)
-            except WindrowError as error:
-                step.problem = step.problem or error
-            except Exception:
-                if not step.is_resumed:
-                    raise
-                self._histories.give_up(name)
-                step.problem = step.problem or history_broken_off(name)
-
-
-def _raise_first(problems: list[WindrowError | None]) -> None:
-    for problem in problems:
-        if problem is not None:
-            raise problem

@@ -14,13 +14,10 @@ from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import QueryStep, preparers_of
 from windrow.embedded.query_run import NEVER, QueryRun
+from windrow.embedded.told_query import ToldQuery
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
-from windrow.events.answer import Answer
-from windrow.events.answer_queue import AnswerQueue
-from windrow.events.subscriptions import Change, Subscription
-from windrow.followers import Follower
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -42,7 +39,6 @@ from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 if TYPE_CHECKING:
-    from windrow.embedded.query_events import QueryEvents
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
@@ -70,7 +66,7 @@ TOLERANCE_PARTS = 16
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
+class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
     """A running query.
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
@@ -81,7 +77,6 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     """
 
     plan: RunnablePlan
-    events: QueryEvents  # set by the session, once it is registered
 
     def __init__(
         self,
@@ -198,47 +193,6 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
                 lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
                 return marked_incomplete(answers, lacking) if lacking.any() else answers
             return answers if self._missed is None else self._missed.marked(answers, self.clock)
-
-    def latest(self) -> Answer:  # noqa: D102 - as of every query; one call less
-        with self._lock:
-            return self.events.latest()
-
-    @one_at_a_time
-    def on_answer(self, call: Callable[[Answer], object]) -> Subscription:  # noqa: D102
-        return self.events.subscribe(call)
-
-    @one_at_a_time
-    def on_change(self, call: Callable[[Change], object]) -> Subscription:  # noqa: D102
-        return self.events.subscribe(call, to_changes=True)
-
-    def __aiter__(self) -> AnswerQueue:
-        with self._lock:
-            return AnswerQueue(self.name, self.events.subscribe)
-
-    def follow_all(self) -> Follower:
-        """A reader of the answers that answers() would return now, and of those to come."""
-        return self._followed.follow_all()
-
-    def waiting_instants(self) -> list[int]:
-        """The instants to come at which rows enter that were applied already."""
-        return [instant for waiting in self._entries for instant in waiting.listed()]
-
-    @property
-    def is_by_arrival(self) -> bool:
-        """Whether rows of the very instant of its clock may still come."""
-        return self.events.is_by_arrival
-
-    @property
-    def has_run(self) -> bool:
-        """Whether a run beside the shard keeps its newest answer."""
-        events = self.__dict__.get("events")
-        return events is not None and events.run is not None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether its shard does what the plan says: nothing is narrowed, missing or undone."""
-        has_all = self._failure is None and self._mark is None and not self._has_missed
-        return has_all and isinstance(self._shard, Shard) and self._shard.is_plain
 
     @one_at_a_time
     def _result(self) -> pa.Table:

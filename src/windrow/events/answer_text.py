@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from windrow.aggregate_functions import Form
+from windrow.compiling.written import written
 from windrow.events.cell_layout import CellLayout, others
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError, gives_up
@@ -27,8 +28,7 @@ def row_maker(layout: CellLayout) -> RowMaker:
     namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
     lines = ["def make(key, c):\n"]
     lines += [f"    {line}\n" for line in _lines(layout, namespace)]
-    exec("".join(lines), namespace)
-    make: RowMaker = namespace["make"]
+    make: RowMaker = written("".join(lines), "make", namespace)
     return make
 
 
@@ -65,9 +65,10 @@ def _listed(layout: CellLayout, texts: Texts, namespace: Namespace, expressions:
 
 def _select_leaves(layout: CellLayout) -> list[str]:
     """The columns of a select, which is grouped by its list; constants are written out."""
-    if any(place.kind == "constant" for place in layout.shape.group_places):
+    places = [place for place in layout.groups if place is not None]
+    if len(places) < len(layout.groups):
         raise GivesUpError("a select with constants")
-    return [_of_key(layout, place.index) for place in layout.shape.group_places]
+    return [_of_key(layout, place) for place in places]
 
 
 def _of_key(layout: CellLayout, index: int) -> str:
@@ -79,13 +80,13 @@ def _leaf_of(layout: CellLayout) -> Callable[[Expr], str]:
         if isinstance(part, AggregateRef):
             return f"a{part.index}"
         assert isinstance(part, GroupRef)
-        place = layout.shape.group_places[part.index]
-        if place.kind == "constant":
+        place = layout.groups[part.index]
+        if place is None:
             raise GivesUpError("a group that is a constant")
-        kind = _kind_of_group(layout, place.index)
+        kind = _kind_of_group(layout, place)
         if kind != part.type and not (kind.is_integer and part.type.is_integer):
             raise GivesUpError("a group in another type than its key")
-        return _of_key(layout, place.index)
+        return _of_key(layout, place)
 
     return leaf
 

@@ -41,7 +41,8 @@ class CellLayout(NamedTuple):
     """Of a plan.
 
     key: per input the columns of a row that make up its key. is_whole: there is one answer over all
-    cells, so that totals are kept; else each cell is a row of the answer.
+    cells, so that totals are kept; else each cell is a row of the answer. groups: of each group, or
+    item of a select, its place in the key; None for a constant.
     """
 
     plan: QueryPlan
@@ -52,6 +53,7 @@ class CellLayout(NamedTuple):
     extremes: tuple[Kept, ...]
     distincts: tuple[Kept, ...]
     is_whole: bool
+    groups: tuple[int | None, ...]
 
     @property
     def is_one_cell(self) -> bool:
@@ -96,7 +98,8 @@ def cell_layout(plan: QueryPlan) -> CellLayout:
     if is_whole and count > 1 and (extremes or distincts):
         raise GivesUpError("extremes of all joined rows")
     listed = (tuple(measures), tuple(extremes), tuple(distincts))
-    return CellLayout(plan, shape, inputs, keys, *listed, is_whole)
+    groups = [None if each.kind == "constant" else each.index for each in shape.group_places]
+    return CellLayout(plan, shape, inputs, keys, *listed, is_whole, tuple(groups))
 
 
 def _check_form(plan: QueryPlan, shape: QueryShape) -> None:

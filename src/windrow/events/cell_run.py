@@ -7,9 +7,9 @@ from typing import Any
 
 from windrow.event_time import END_OF_TIME
 from windrow.events.answer_text import row_maker
-from windrow.events.cell_layout import cell_layout
-from windrow.events.cell_text import Cells, Waiting, cell_maker, mover
-from windrow.events.row_text import EventRow
+from windrow.events.cell_layout import CellLayout, cell_layout
+from windrow.events.cell_text import Cells, Mover, Waiting, cell_maker, mover
+from windrow.events.row_text import EventRow, InputRows
 from windrow.events.shown_rows import ShownRows
 from windrow.plan.model import QueryPlan
 
@@ -24,10 +24,19 @@ CELL_BYTES, NUMBER_BYTES = 600, 40
 class CellRun:
     """The windows of a plan and its answer at the clock."""
 
+    move: Mover
+
     def __init__(self, plan: QueryPlan) -> None:
-        layout = self.layout = cell_layout(plan)
-        self.waiting: Waiting = [deque() for _ in layout.inputs]
-        self._live: list[deque[EventRow]] = [deque() for _ in layout.inputs]
+        layout = cell_layout(plan)
+        self._begin(layout, layout.inputs)
+        state = (self.waiting, self._live, self._cells, self._totals, self._changed)
+        self.move = mover(layout, *state)
+
+    def _begin(self, layout: CellLayout, inputs: tuple[InputRows, ...]) -> None:
+        """Empty windows of the inputs, and no cells; layout: that of the cells."""
+        self.layout, self.inputs = layout, inputs
+        self.waiting: Waiting = [deque() for _ in inputs]
+        self._live: list[deque[EventRow]] = [deque() for _ in inputs]
         self._cells: Cells = {}
         self._totals: list[Any] = [0] * (1 + 2 * len(layout.measures))
         self._changed: set[Any] = set()
@@ -36,11 +45,9 @@ class CellRun:
         self._make = row_maker(layout)
         if layout.is_one_cell:
             self._totals = self._cells[None] = cell_maker(layout)()
-        state = (self.waiting, self._live, self._cells, self._totals, self._changed)
-        self.move = mover(layout, *state)
         self.is_whole = layout.is_whole
         self._last = self._make(None, self._totals) if layout.is_whole else None
-        self._is_counted = layout.shape.is_select and not plan.distinct
+        self._is_counted = layout.shape.is_select and not layout.plan.distinct
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the answer at the clock; those of before are the same objects."""
@@ -111,7 +118,7 @@ class CellRun:
     def next_change(self) -> int:
         """The next instant at which a row comes or goes."""
         found = END_OF_TIME
-        for rows, waiting, live in zip(self.layout.inputs, self.waiting, self._live, strict=True):
+        for rows, waiting, live in zip(self.inputs, self.waiting, self._live, strict=True):
             if waiting:
                 found = min(found, waiting[0][0])
             if live:
@@ -121,7 +128,7 @@ class CellRun:
     @property
     def nbytes(self) -> int:
         """About the bytes of its rows and cells."""
-        width = max(len(rows.places) + len(rows.parts) for rows in self.layout.inputs) + 1
+        width = max(len(rows.places) + len(rows.parts) for rows in self.inputs) + 1
         count = sum(map(len, (*self.waiting, *self._live)))
         held = sum(len(each) for cell in self._cells.values() for each in cell[self._first_held :])
         cells = len(self._cells) * (CELL_BYTES + NUMBER_BYTES * len(self._totals))

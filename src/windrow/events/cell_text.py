@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from windrow.compiling.written import written
 from windrow.events.cell_layout import CellLayout, Kept, others
 from windrow.events.extremes import HeldValues, LeastNumbers, SortedValues
 from windrow.events.row_text import EventRow
@@ -40,9 +41,24 @@ def mover(
     }
     for number, (to_come, held) in enumerate(zip(waiting, live, strict=True)):
         namespace[f"waiting{number}"], namespace[f"live{number}"] = to_come, held
-    exec("".join(_lines(layout, sorted(namespace))), namespace)
-    made: Mover = namespace["made"](**{name: namespace[name] for name in sorted(_given(namespace))})
+    make = written("".join(_lines(layout, sorted(namespace))), "made", {})
+    made: Mover = make(**namespace)
     return made
+
+
+def row_changer(
+    layout: CellLayout, cells: Cells, changed: set[Any], sign: str
+) -> Callable[[EventRow], None]:
+    """A function that lets one row of a layout of one input enter (+) or leave (-) its cell."""
+    namespace: dict[str, Any] = {
+        "cells": cells,
+        "changed": changed,
+        "new_cell": cell_maker(layout),
+        "one_zero": one_zero,
+    }
+    lines = ["def change(p):\n", *(f"    {line}\n" for line in _row(layout, 0, sign))]
+    change: Callable[[EventRow], None] = written("".join(lines), "change", namespace)
+    return change
 
 
 def cell_maker(layout: CellLayout) -> Callable[[], list[Any]]:
@@ -59,10 +75,6 @@ def cell_maker(layout: CellLayout) -> Callable[[], list[Any]]:
         return cell
 
     return new_cell
-
-
-def _given(namespace: dict[str, Any]) -> Iterator[str]:
-    return (name for name in namespace if name not in ("made", "__builtins__"))
 
 
 def _lines(layout: CellLayout, names: list[str]) -> Iterator[str]:

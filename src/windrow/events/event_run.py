@@ -18,6 +18,7 @@ from windrow.event_time import END_OF_TIME, MAX_EVENT_TIME, MIN_EVENT_TIME, STAR
 from windrow.events.answer import Answer
 from windrow.events.cell_run import CellRun
 from windrow.events.giving_up import GivesUpError
+from windrow.events.pair_run import PairRun
 from windrow.events.row_text import EventRow, Preparer
 from windrow.events.subscriptions import Event
 from windrow.plan.model import QueryPlan
@@ -85,7 +86,7 @@ class EventRun:
     """The newest answer of a query."""
 
     def __init__(self, plan: QueryPlan, feeds: Iterable[StreamFeed]) -> None:
-        run = self._run = CellRun(plan)
+        run = self._run = _run_of(plan)
         self.feeds = tuple(feeds)
         self.clock = START_OF_TIME
         self.is_torn = self.listens = self._to_changes = False
@@ -94,14 +95,14 @@ class EventRun:
         self._move, self._rows = run.move, run.rows
         for feed in self.feeds:
             feed.inputs = [
-                (run.layout.inputs[i].prepare, run.waiting[i], run.layout.inputs[i].enter)
+                (run.inputs[i].prepare, run.waiting[i], run.inputs[i].enter)
                 for i in plan.inputs_of[feed.name]
             ]
 
     def load(self, rows: Mapping[int, pa.RecordBatch], clock: int) -> None:
         """The rows that a shard holds, and those that wait, at its clock."""
         for number, batch in rows.items():
-            layout = self._run.layout.inputs[number]
+            layout = self._run.inputs[number]
             found = [row for row in layout.held(batch) if row[0] + layout.lifetime.hold_us > clock]
             self._run.waiting[number].extend(sorted(found, key=_ENTERS))
         self._move(clock)
@@ -179,3 +180,11 @@ class EventRun:
     def nbytes(self) -> int:
         """About its bytes."""
         return self._run.nbytes
+
+
+def _run_of(plan: QueryPlan) -> CellRun:
+    """By cells where these serve; else by the joined rows themselves."""
+    try:
+        return CellRun(plan)
+    except GivesUpError:
+        return PairRun(plan)

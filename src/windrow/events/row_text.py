@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from windrow.compiling.written import written
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError
 from windrow.events.values import from_arrow, from_python, one_zero, parts_of
@@ -115,8 +116,7 @@ def _preparer(
     listed = [_entering(lifetime), *columns]
     listed += [f"None if {name} is None else parts_of({name})" for name in doubles]
     lines.append(f"    return ({', '.join(listed)},)\n")
-    exec("".join(lines), namespace)
-    prepare: Preparer = namespace["prepare"]
+    prepare: Preparer = written("".join(lines), "prepare", namespace)
     return prepare
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.compiling.written import written
 from windrow.rows.row_checks import UNFIT, Check, checks_of_stream
 from windrow.schema import StreamSchema
 
@@ -123,8 +124,7 @@ def _compiled(stream: StreamSchema, head: str, given: dict[str, Any]) -> RowRead
         lines.append(_CHECK.format(word=word, plain=plain, v=v, i=i))
     lines.append(f"    return ({', '.join(_variables(stream))},)\n")
     namespace: dict[str, Any] = {"UNFIT": UNFIT, **_TIMES, **given}
-    exec("".join(lines), namespace)
-    read: RowReader = namespace["read"]
+    read: RowReader = written("".join(lines), "read", namespace)
     return read
 
 

@@ -1,0 +1,57 @@
+"""Those who are told of events, and the runs beside shards that follow what is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from windrow.embedded.query_events import QueryEvents
+from windrow.embedded.stream_ingest import StreamIngest
+
+__all__ = ["EventSubscribers"]
+
+
+class EventSubscribers:
+    """The queries of a session to which somebody has subscribed, and those that have runs."""
+
+    streams: dict[str, StreamIngest]
+
+    def __init__(self) -> None:
+        self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
+        self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
+        self._is_telling = False
+
+    def tell(self) -> None:
+        """Call those who have subscribed, now that everything is whole; what they raise, too.
+
+        What they push themselves is taken at once, and told in a further round.
+        """
+        if self._is_telling:
+            return
+        problems: list[Exception] = []
+        self._is_telling = True
+        try:
+            while any([events.tell(problems) for events in tuple(self.listening)]):
+                pass
+        finally:
+            self._is_telling = False
+        if problems:
+            raise problems[0]
+
+    def have_ended(self, streams: Sequence[str]) -> bool:
+        """Whether none of these streams goes on."""
+        return all(self.streams[name].completeness.is_finished for name in streams)
+
+    def _expect_batch(self) -> None:
+        for events in self.listening:
+            events.expect_batch()
+
+    @contextmanager
+    def _followed_by_runs(self) -> Iterator[None]:
+        """Runs beside the shards read what is applied before it is, and go on after it."""
+        followed = tuple(self.with_runs)
+        for events in followed:
+            events.catch_up()
+        yield
+        for events in followed:
+            events.confirm()

@@ -93,6 +93,7 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/throughput.py
 	@$(BIN)/python benchmarks/throughput.py --pushes
 	@$(BIN)/python benchmarks/live_selects.py
+	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/nexmark/run.py
 	@$(BIN)/python benchmarks/governor.py
 	@$(BIN)/python benchmarks/error_bounds.py

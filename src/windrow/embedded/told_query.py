@@ -18,6 +18,7 @@ from windrow.runtime.shard import Shard
 if TYPE_CHECKING:
     from windrow.embedded.query_events import QueryEvents
     from windrow.embedded.query_parts import QueryMark
+    from windrow.events.event_run import EventRun
     from windrow.runtime.run_shard import RunShard
     from windrow.windows.instants import WaitingInstants
 
@@ -29,6 +30,7 @@ class ToldQuery:
 
     name: str
     events: QueryEvents
+    run_beside: EventRun | None = None  # keeps its newest answer beside the shard
     _lock: threading.RLock
     _followed: Followed
     _entries: list[WaitingInstants]

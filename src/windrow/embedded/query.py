@@ -386,7 +386,7 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
     @property
     def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
-        beside = self.events.nbytes if self.has_run else 0
+        beside = 0 if self.run_beside is None else self.run_beside.nbytes
         watched = 0 if self._bounded is None else self._bounded.watch.nbytes
         return self._shard.nbytes + watched + beside
 

@@ -187,7 +187,7 @@ class QueryEvents:
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""
         listed = self._ingest.with_runs
-        self._run = run
+        self._run = self._query.run_beside = run
         if run is None and self in listed:
             listed.remove(self)
         elif run is not None and self not in listed:

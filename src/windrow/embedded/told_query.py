@@ -13,6 +13,7 @@ from windrow.events.answer import Answer
 from windrow.events.answer_queue import AnswerQueue
 from windrow.events.subscriptions import Change, Subscription
 from windrow.followers import Followed, Follower
+from windrow.query import Query
 from windrow.runtime.shard import Shard
 
 if TYPE_CHECKING:
@@ -82,3 +83,9 @@ class ToldQuery:
         """Whether its shard does what the plan says: nothing is narrowed, missing or undone."""
         has_all = self._failure is None and self._mark is None and not self._has_missed
         return has_all and isinstance(self._shard, Shard) and self._shard.is_plain
+
+
+# What they do is what they do for every query.
+ToldQuery.latest.__doc__ = Query.latest.__doc__
+ToldQuery.on_answer.__doc__ = Query.on_answer.__doc__
+ToldQuery.on_change.__doc__ = Query.on_change.__doc__

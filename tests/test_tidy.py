@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -61,8 +62,32 @@ NAMING_KINDS = {PACKAGE / "window_kinds.py", PACKAGE / "sql" / "window_clause.py
 MAKE_TARGET = re.compile(r"^([a-z-]+):.*  ## ", re.M)
 
 
-def sized(paths: list[Path]) -> list[object]:
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+def each_of(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """A check of one file becomes a test of them all, which names every file that fails it.
+
+    A test for each file would be ten thousand of them, of which pytest's own work is most.
+    """
+
+    def tested(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            wrong = []
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as problem:
+                    wrong.append(f"{path.relative_to(ROOT)}: {problem}")
+            assert paths
+            assert wrong == []
+
+        test.__name__ = check.__name__
+        test.__doc__ = check.__doc__
+        return test
+
+    return tested
+
+
+# Most checks look at the same trees.
+parsed = cache(ast.parse)
 
 
 def package_of(path: Path) -> str:
@@ -70,7 +95,7 @@ def package_of(path: Path) -> str:
     return path.relative_to(PACKAGE if PACKAGE in path.parents else ROOT).parts[0]
 
 
-each_source = pytest.mark.parametrize("path", sized(SOURCES))
+each_source = each_of(SOURCES)
 
 
 def imported_names(tree: ast.AST) -> Iterator[str]:
@@ -94,7 +119,7 @@ def swallows_everything(handler: ast.ExceptHandler) -> bool:
 
 
 def swallowed_lines(text: str) -> list[int]:
-    handlers = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ExceptHandler))
+    handlers = (n for n in ast.walk(parsed(text)) if isinstance(n, ast.ExceptHandler))
     return [handler.lineno for handler in handlers if swallows_everything(handler)]
 
 
@@ -104,7 +129,7 @@ def forbidden_sqlglot(package: str, text: str) -> list[str]:
         "sql": re.compile(r"sqlglot\b"),
         "plan": re.compile(r"sqlglot\.exp(ressions)?\b"),
     }.get(package)
-    names = (n for n in imported_names(ast.parse(text)) if n.split(".")[0] == "sqlglot")
+    names = (n for n in imported_names(parsed(text)) if n.split(".")[0] == "sqlglot")
     return [name for name in names if allowed is None or not allowed.match(name)]
 
 
@@ -118,7 +143,7 @@ def spark_at_once(text: str) -> list[str]:
 
 
 def code_carriers(text: str) -> set[str]:
-    names = imported_names(ast.parse(text))
+    names = imported_names(parsed(text))
     return {name for name in names if CODE_CARRIERS & set(name.split("."))}
 
 
@@ -126,7 +151,7 @@ def evaluators(package: str, text: str) -> list[int]:
     """The lines of a module of this package that hand a text to something that would run it."""
     # Where sqlglot is and Spark is not, .sql() prints a node.
     names = EVALUATORS - ({"sql"} if package in ("sql", "plan") else set())
-    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(parsed(text)) if isinstance(node, ast.Call))
     called = ((call.lineno, call.func) for call in calls)
     return [
         line
@@ -143,7 +168,7 @@ def named_aggregates(text: str) -> list[int]:
     word such as "count" may otherwise name a column; nobody names one "var_samp".
     """
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         parts = [literal for literal in literals_of(node) if literal in AGGREGATE_FUNCTIONS]
         is_several = isinstance(node, COLLECTIONS) and len(set(parts)) > 1
         is_compared = isinstance(node, (ast.Compare, ast.MatchValue)) and bool(parts)
@@ -161,7 +186,7 @@ def named_window_kinds(text: str) -> list[int]:
     word.
     """
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         parts = [literal for literal in literals_of(node) if literal in WINDOW_KINDS]
         is_compared = isinstance(node, ast.Compare) and any(map(is_kind, sides_of(node)))
         is_made = called_name(node) in ("Window", "WindowSpec")
@@ -270,13 +295,13 @@ def test_only_sql_imports_the_parser_and_plan_only_the_tree(path: Path) -> None:
 
 @each_source
 def test_only_kernels_are_compiled(path: Path) -> None:
-    names = set(imported_names(ast.parse(path.read_text(encoding="utf-8"))))
+    names = set(imported_names(parsed(path.read_text(encoding="utf-8"))))
     is_kernel = path.stem == "kernels" or path.stem.endswith("_kernels")
     decorators = {f"windrow.compiling.kernels.{name}" for name in ("njit", "inlined")}
     assert is_kernel or not decorators & names
 
 
-@pytest.mark.parametrize("path", sized(sorted((PACKAGE / "connectors").rglob("*.py"))))
+@each_of(sorted((PACKAGE / "connectors").rglob("*.py")))
 def test_of_connectors_only_the_halves_for_spark_import_it(path: Path) -> None:
     imported = spark_at_once(path.read_text(encoding="utf-8"))
     assert path.name.startswith("spark_") or imported == []
@@ -289,13 +314,14 @@ def test_aggregates_are_named_in_their_registry_alone(path: Path) -> None:
 
 
 def imported_modules(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or ""
 
 
+@cache
 def is_there(module: str) -> bool:
     """Whether a module that a test imports can be found, or is one that few machines have."""
     top, path = module.split(".")[0], TESTS / module.replace(".", "/")
@@ -304,7 +330,7 @@ def is_there(module: str) -> bool:
     return top in SELDOM_INSTALLED or find_spec(top) is not None
 
 
-@pytest.mark.parametrize("path", sized(sorted(TESTS.rglob("*.py"))))
+@each_of(sorted(TESTS.rglob("*.py")))
 def test_what_a_test_imports_is_there(path: Path) -> None:
     """Also in those that take so long, or need so much, that they seldom run."""
     modules = imported_modules(path.read_text(encoding="utf-8"))
@@ -337,6 +363,7 @@ def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
 FOREIGN_WORDS = {("touch", "apps")}
 
 
+@cache
 def retired_words(folder: str) -> set[str]:
     """Words that may name nothing in a folder, with their inflected forms.
 
@@ -359,7 +386,7 @@ def words_of_names(text: str) -> set[str]:
     """The words that the names of a module are made of, its own and those that it uses."""
     names = (
         getattr(node, part)
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         for part in ("id", "attr", "arg", "name")
         if isinstance(getattr(node, part, None), str)
     )

@@ -127,7 +127,7 @@ class Ingest(IngestSteps, EventSubscribers):
         if into is None or into.completeness.through >= END_OF_TIME:
             into = self.open_stream(stream)  # says why not
         if self._may_be_idle or self._step is not None or self._undo is not None:
-            self._settle(stream)
+            self._recover_before(stream)
         gathered = into.gathered
         read = gathered.readers.get(type(rows))
         row = None if read is None else read(rows)
@@ -143,7 +143,7 @@ class Ingest(IngestSteps, EventSubscribers):
         if self.listening:
             self.tell()
 
-    def _settle(self, stream: str) -> None:
+    def _recover_before(self, stream: str) -> None:
         """Before a push: what was broken off is undone, without what comes after it."""
         self.flush()
         if self._may_be_idle:

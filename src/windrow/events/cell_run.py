@@ -55,7 +55,7 @@ class CellRun:
             row = self._make(None, self._totals)
             return [] if row is None else [row]
         if self._changed:
-            self._settle()
+            self._show_changed()
         return self._with_copies()
 
     def _with_copies(self) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ class CellRun:
             found += [self._shown.row_of(key)] * copies
         return found
 
-    def _settle(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
+    def _show_changed(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
         """Make the rows of the cells that have changed; changes: where these are noted."""
         cells, make, shown = self._cells, self._make, self._shown
         for key in self._changed:
@@ -100,7 +100,7 @@ class CellRun:
         """The rows that have come and gone since this was last called, or rows()."""
         found: list[tuple[int, dict[str, Any]]] = []
         if not self.is_whole:
-            self._settle(found)
+            self._show_changed(found)
             return found
         row = self._make(None, self._totals)
         if row != self._last:

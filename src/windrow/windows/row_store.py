@@ -333,17 +333,25 @@ class RowStore:
     @property
     def row_bytes(self) -> int:
         """Bytes of one row in all columns, those of the windows too."""
-        return sum(_entry_bytes(column) for column in self._columns())
+        return sum(self._entry_bytes())
 
     def copied_bytes(self, held: float) -> float:
         """The most that exists twice while all columns together grow to so many bytes."""
         if self.is_reserved:
             return PIECE * max(column.itemsize for column in self._columns())
-        largest = max(_entry_bytes(column) for column in self._columns())
-        copied = held * largest / self.row_bytes
+        entries = self._entry_bytes()
+        largest = max(entries)
+        copied = held * largest / sum(entries)
         if not self.may_reserve:
             return copied
         return min(copied, largest * FEW_ROWS * (1 + 1 / SPARE_PARTS))
+
+    def _entry_bytes(self) -> list[int]:
+        """Bytes of each column for one row; none while it is not used."""
+        return [
+            column.itemsize * (column.size // column.shape[-1]) if column.size else 0
+            for column in self._columns()
+        ]
 
     def _columns(self) -> list[NDArray[Any]]:
         own = [column for window in self._windows for column in window.own_columns()]
@@ -388,11 +396,6 @@ class RowStore:
         places = np.empty(order.size, np.int64)
         places[order] = np.arange(low, end)
         return places[start - low :]
-
-
-def _entry_bytes(column: NDArray[Any]) -> int:
-    """Bytes of a column for one row; none while it is not used."""
-    return column.itemsize * (column.size // column.shape[-1]) if column.size else 0
 
 
 class _Moving:

@@ -274,7 +274,7 @@ def test_a_fault_in_a_view_stops_all_that_read_it_and_no_other() -> None:
 
 
 def test_refused_rows_are_told_by_those_that_read_the_view() -> None:
-    session = session_of(memory=300_000)
+    session = session_of(memory=150_000)
     reader = session.query("SELECT COUNT(*) AS n FROM busy")
     refused = False
     for number in range(40):

@@ -171,13 +171,15 @@ class WordCodes:
         slots += self._near.nbytes
         return slots + self._word_of_code.nbytes + self._free.nbytes + self._references.nbytes
 
-    def grow(self) -> None:
-        """Have room for more codes, and for slots that are at most half full."""
+    def grow(self, more: int = 1) -> None:
+        """Have room for so many more codes, and for slots that are then at most half full."""
         in_use, fresh, stacked, _ = self._counters.tolist()
-        if stacked == 0 and fresh >= self.capacity:
-            self._lengthen(next_size(self.capacity, fresh + 1))
-        if 2 * in_use >= self._slot_word.size:
-            slots = self._slot_word.size * 2
+        if fresh + more - stacked > self.capacity:
+            self._lengthen(next_size(self.capacity, fresh + more - stacked))
+        slots = self._slot_word.size
+        while 2 * (in_use + more) > slots:
+            slots *= 2
+        if slots > self._slot_word.size:
             if slots > kernels.LARGE_TABLE:
                 self._near = _NOWHERE
             slot_word = np.empty(slots, np.int64)

@@ -285,9 +285,9 @@ class FactorisedAggregate:
             done = kernels.apply_cells(done, *head, self._layout.masks, self._mode, *tables)
             if done == head[0]:
                 return
-            if room.control[kernels.NEEDS_PAIRS]:
+            if lacking := int(room.control[kernels.NEEDS_PAIRS]):
                 room.control[kernels.NEEDS_PAIRS] = 0
-                self.pairs.grow()
+                self.pairs.grow(lacking)
                 self.reserve(0, self.pairs.capacity)
             else:
                 room.reserve(2 * room.at.size)

@@ -38,7 +38,7 @@ NOW = 0  # the instant of the last event
 NOW_FROM = 1  # the place of its first output
 USED = 2  # the place of the next output
 FIRST = 3  # the place that stands first in the output arrays
-NEEDS_PAIRS = 4  # set when a kernel stopped for want of room for pairs of groups
+NEEDS_PAIRS = 4  # for so many pairs of groups a kernel lacked room, and stopped
 
 
 @njit(cache=True)
@@ -336,9 +336,11 @@ def apply_cells(start, size, order, right_from, events, masks, mode, state, cell
         partners = cells_of_key[my_key ^ 1]
         if control[USED] - control[FIRST] + partners >= out_at.size:
             return i
-        if mode == BY_BOTH and pair_counters[0] + partners > slot_word.size // 2:
-            control[NEEDS_PAIRS] = 1
-            return i
+        if mode == BY_BOTH:
+            codes = pair_counters[2] + word_of_code.size - pair_counters[1]
+            if partners > codes or pair_counters[0] + partners > slot_word.size // 2:
+                control[NEEDS_PAIRS] = partners
+                return i
         if at[event] != control[NOW]:
             control[NOW] = at[event]
             control[NOW_FROM] = control[USED]

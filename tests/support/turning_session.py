@@ -12,10 +12,10 @@ from windrow.embedded.session import EmbeddedSession
 SECOND_US = 1_000_000
 START_US = 1_767_225_600 * SECOND_US  # 2026-01-01
 STREAMS = ("door", "lamp")
-RATE = 100  # rows a second and stream
-# Ranges take 100 seconds of both streams, what the errors leave of them about 99. Turns need 80 of
+RATE = 300  # rows a second and stream
+# Ranges take 100 seconds of both streams, and hardly less with the errors. Turns need 80 of
 # both, and twenty seconds more of one of them.
-MEMORY = 760_000
+MEMORY = 1_550_000
 
 
 class TurningSession:
@@ -28,7 +28,7 @@ class TurningSession:
             self.session.stream(stream, "ts timestamp, k int, x double", time="ts")
             text = f"SELECT COUNT(*) AS n, SUM(x) AS total FROM {stream}"
             self.registry.follow(
-                f"{text} [100 SECONDS] ERROR (1%) EVERY (50 SECONDS)", f"wide_{stream}"
+                f"{text} [100 SECONDS] ERROR (0.1%) EVERY (50 SECONDS)", f"wide_{stream}"
             )
             self.registry.follow(
                 f"SELECT COUNT(*) AS n FROM {stream} [80 SECONDS]", f"exact_{stream}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.stream_ingest import StreamIngest
 from windrow.embedded.tables import Tables
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.last_close import last_close
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["StreamClocks"]
 

@@ -37,7 +37,7 @@ def count_answers(instants, at, group, row, held, total, counts):
     for j in range(instants.size):
         while update < at.size and at[uint64(update)] <= instants[uint64(j)]:
             which = uint64(group[uint64(update)])
-            total += (row[uint64(update)] != ABSENT) - (held[which] != ABSENT)
+            total += np.int64(row[uint64(update)] != ABSENT) - np.int64(held[which] != ABSENT)
             held[which] = row[uint64(update)]
             update += 1
         counts[uint64(j)] = total

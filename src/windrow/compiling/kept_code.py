@@ -165,7 +165,7 @@ class _Locator(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, _function, _file):
-        raise NotImplementedError
+        raise AssertionError("_Locators makes them: Numba asks that class, not this one")
 
     def get_cache_path(self):
         return str(self._place.folder)

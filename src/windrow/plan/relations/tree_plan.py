@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from windrow.plan.expressions import ColumnRef
+from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.relations.algebra import (
     AnswerWindow,
@@ -69,6 +69,11 @@ class TreePlan:
     def plans(self) -> list[QueryPlan]:
         """Those of its blocks, which have the inputs."""
         return [plan for block in self.blocks for plan in block.plans]
+
+    @cached_property
+    def places(self) -> tuple[tuple[QueryPlan, int], ...]:
+        """Of each input the plan that it belongs to, and its number there."""
+        return tuple((plan, own) for plan in self.plans for own in range(len(plan.inputs)))
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -177,7 +182,7 @@ class TreePlan:
     @cached_property
     def fingerprint(self) -> str:
         """Equal for plans that mean the same rows."""
-        return hashlib.sha256(repr((self.relation, self.every_us)).encode()).hexdigest()
+        return fingerprint(self)
 
     @cached_property
     def published(self) -> QueryPlan:

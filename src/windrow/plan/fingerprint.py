@@ -25,8 +25,8 @@ def fingerprint(plan: RunnablePlan) -> str:
     Spacing and aliases of the text do not count, nor do algorithm and store: state is rows, and
     any of them resumes from those. Nor does it matter which rows streams set aside from now on.
     """
-    is_block = isinstance(plan, QueryPlan)
-    canonical = plan_to_json(canonical_block(plan) if is_block else canonical_tree(plan))
+    whole = canonical_block(plan) if isinstance(plan, QueryPlan) else canonical_tree(plan)
+    canonical = plan_to_json(whole)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -27,8 +27,8 @@ def canonical_tree(plan: TreePlan) -> TreePlan:
 
 def _canonical(relation: Relation) -> Relation:
     if isinstance(relation, UnionBlock):
-        parts = tuple(_block(part) for part in relation.parts)
-        return replace(relation, plan=canonical_block(relation.plan), parts=parts)
+        blocks = tuple(_block(part) for part in relation.parts)
+        return replace(relation, plan=canonical_block(relation.plan), parts=blocks)
     if isinstance(relation, Block):
         return _block(relation)
     if isinstance(relation, AtMostOne):

@@ -172,6 +172,17 @@ class TreePlan:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def follows_from_rows(self) -> bool:
+        """Whether the rows in its windows say all: else what rows gave is remembered beyond them.
+
+        Answers in a window are no longer rows, nor are sums of rows that are never let go. Windows
+        that count rows, and sessions, need the order in which rows came, and those that have left.
+        """
+        kinds = [entry.window.traits for entry in self.inputs]
+        leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
+        return leave and not self.answer_windows
+
+    @cached_property
     def select(self) -> tuple[OutputColumn, ...]:
         """The columns of the answer."""
         return tuple(

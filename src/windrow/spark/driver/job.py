@@ -64,6 +64,8 @@ def _run(
             session.add_function(function)
         for name, (schema, source) in sources.items():
             session.stream(name, schema.types, source=source, **schema.declared())
+        for view in job.views_of(sources):
+            session.view(view.name, view.text)
         is_endless = any(source.is_endless for _, source in sources.values())
         trigger = job.settings.trigger if is_endless else AVAILABLE
         started = _started(job, session, watcher, trigger)

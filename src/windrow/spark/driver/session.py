@@ -43,9 +43,10 @@ from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.bundle_registry import BundleRegistry
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
+from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session_reports import SparkSessionReports
-from windrow.spark.driver.without_views import WithoutViews
+from windrow.spark.driver.without_tables import WithoutTables
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
@@ -68,7 +69,9 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, NamedParts, Asking):
+class SparkWindrowSession(
+    GivingFunctions, SparkSessionReports, InlinedViews, WithoutTables, NamedParts, Asking
+):
     """What windrow.connect(spark) returns.
 
     Example::

@@ -13,7 +13,7 @@ from support.spark.driven_job import DrivenJob, heartbeat
 from support.streams import CATALOG, Action, Heartbeat, batch_of
 from windrow.event_time import END_OF_TIME
 from windrow.plan.relations.on_spark import plan_on_spark
-from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.sql import parse_query
 
@@ -35,7 +35,8 @@ def driven_run(
 ) -> Given:
     """All that a query gives, an action a batch; seed: after which shards are lost, or all is."""
     plan = spark_plan(text)
-    job = DrivenJob(plan, folder, buckets)
+    is_one = isinstance(plan, TreePlan) and not plan.partitioning.is_sharded
+    job = DrivenJob(plan, folder, 1 if is_one else buckets)
     draw = random.Random(seed)
     given = []
     for action in actions:

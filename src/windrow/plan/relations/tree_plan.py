@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from windrow.deferred import deferred
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
@@ -24,6 +26,11 @@ from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_partitioning import TreePartitioning, tree_partitioning
+else:
+    tree_partitioning = deferred("windrow.plan.relations.tree_partitioning", "tree_partitioning")
 
 __all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
@@ -181,6 +188,11 @@ class TreePlan:
         kinds = [entry.window.traits for entry in self.inputs]
         leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
         return leave and not self.answer_windows
+
+    @cached_property
+    def partitioning(self) -> TreePartitioning:
+        """How its rows may be partitioned into buckets."""
+        return tree_partitioning(self)
 
     @cached_property
     def select(self) -> tuple[OutputColumn, ...]:

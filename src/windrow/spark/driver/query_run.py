@@ -67,8 +67,10 @@ class QueryRun(StreamingRun):
 
     def bucket_count(self) -> int:
         """As any run's, where the query can be sharded."""
-        is_sharded = not isinstance(self._plan, TreePlan) and can_shard(self._plan)
-        return super().bucket_count() if is_sharded else 1
+        plan = self._plan
+        if isinstance(plan, TreePlan):
+            return super().bucket_count() if plan.partitioning.is_sharded else 1
+        return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
         place = (fingerprint(self._run_plan), buckets, self._outlet.grid_us)

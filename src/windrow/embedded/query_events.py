@@ -81,9 +81,12 @@ class QueryEvents:
             if group.steps == ingest.steps and not group.is_torn:
                 try:
                     if group.news != ingest.news:
-                        run.catch_up(ingest.arrived_us if ingest.is_by_arrival else None)
+                        follow = run.catch_up if run.listens else group.catch_up
+                        follow(ingest.arrived_us if ingest.is_by_arrival else None)
                         group.news = ingest.news
-                    return run.answer()
+                    answer = run.answer()
+                    answer.at_us = group.clock
+                    return answer
                 except GivesUpError:
                     self._patience *= 2
             self.drop()

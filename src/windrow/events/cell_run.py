@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from windrow.event_time import END_OF_TIME
-from windrow.events.answer_text import row_maker
+from windrow.events.answer import Answer
+from windrow.events.answer_text import row_maker, whole_answer
 from windrow.events.cell_layout import CellLayout, cell_layout
 from windrow.events.cell_text import AS_THEY_ARE, Cells, cell_maker
 from windrow.events.event_window import EventWindow
@@ -44,6 +45,8 @@ class CellRun:
         if layout.is_one_cell:
             self.totals = self.cells[None] = cell_maker(layout)()
         self.is_whole = layout.is_whole
+        # The answer of one row at the clock.
+        self.whole_answer = whole_answer(layout, self.totals) if layout.is_whole else None
         self._last = self._make(None, self.totals) if layout.is_whole else None
         self._is_counted = layout.shape.is_select and not layout.plan.distinct
 
@@ -53,22 +56,37 @@ class CellRun:
             if each is window:
                 self.windows[number], self.places[number] = instead, places
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the answer at the clock; those of before are the same objects."""
-        if self.is_whole:
-            row = self._make(None, self.totals)
-            return [] if row is None else [row]
+    def grouped_answer(self) -> Answer:
+        """The answer at the clock; rows of before are the same objects. Interrupted, it is torn."""
         if self.changed:
-            self._show_changed()
-        return self._with_copies()
+            if self._is_counted:
+                self._show_changed()
+            else:
+                self._show_groups()
+        return Answer(self._with_copies()) if self._copies else self._shown.answer()
 
     def _with_copies(self) -> list[dict[str, Any]]:
-        if not self._copies:
-            return self._shown.rows
         found = list(self._shown.rows)
         for key, copies in self._copies.items():
             found += [self._shown.row_of(key)] * copies
         return found
+
+    def _show_groups(self) -> None:
+        """The same as the next, where nobody notes changes and no row has copies."""
+        cells, make, shown, changed = self.cells, self._make, self._shown, self.changed
+        places, rows, log = shown.places, shown.rows, shown.log
+        for key in changed:
+            cell = cells.get(key)
+            row = None if cell is None else make(key, cell)
+            place = places.get(key)
+            if row is None:
+                shown.drop(key)
+            elif place is None:
+                shown.put(key, row)
+            else:
+                rows[place] = row
+                log.append(place)
+        changed.clear()
 
     def _show_changed(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
         """Make the rows of the cells that have changed; changes: where these are noted."""
@@ -101,7 +119,7 @@ class CellRun:
         changes += [(1, row)] * after
 
     def changes(self) -> list[tuple[int, dict[str, Any]]]:
-        """The rows that have come and gone since this was last called, or rows()."""
+        """The rows that have come and gone since this was last called, or an answer made."""
         found: list[tuple[int, dict[str, Any]]] = []
         if not self.is_whole:
             self._show_changed(found)

@@ -27,13 +27,16 @@ __all__ = ["EventRun"]
 class EventRun:
     """The newest answer of a query; group: those with which it moves."""
 
+    __slots__ = ("_due", "_events", "_run", "_to_changes", "answer", "group", "listens")
+
     def __init__(self, plan: QueryPlan, feeds: Iterable[StreamFeed]) -> None:
         run = self._run = _run_of(plan)
         self.group = EventGroup(run, feeds)
-        self._listens = self._to_changes = False
+        self.listens = self._to_changes = False
         self._due: list[int] = []  # instants at which an answer is due
         self._events: list[Event] = []
-        self._rows = run.rows
+        # The answer at the clock; whoever takes it says of which instant it is.
+        self.answer = run.whole_answer or self._grouped_answer
 
     def load(self, rows: Mapping[int, pa.RecordBatch], clock: int) -> None:
         """The rows that a shard holds, and those that wait, at its clock."""
@@ -44,10 +47,11 @@ class EventRun:
     def catch_up(self, arrived_us: int | None = None) -> None:
         """Read what was gathered; arrived_us: by arrival, the newest time of all streams."""
         group = self.group
-        if self._listens:
+        if self.listens:
             group.is_torn = True
             complete = group.complete()
-            self._move_by_instants(complete if arrived_us is None else arrived_us)
+            if complete > group.clock or arrived_us is not None:
+                self._move_by_instants(complete if arrived_us is None else arrived_us)
         group.catch_up(arrived_us)
 
     def join(self, groups: Iterable[EventGroup]) -> None:
@@ -63,7 +67,7 @@ class EventRun:
 
     def listen(self, due: list[int]) -> None:
         """From here on note the answers that are due; due: instants at which waiting rows enter."""
-        self._listens = True
+        self.listens = True
         self._due += due
         self.group.listen(self._due)
 
@@ -100,12 +104,17 @@ class EventRun:
                 place += 1
             changes = run.changes() if self._to_changes else []
             if changes or is_due:
-                self._events.append(Event(at, changes, self.answer() if is_due else None))
+                self._events.append(Event(at, changes, self._answer_now() if is_due else None))
         del due[:place]
 
-    def answer(self) -> Answer:
-        """The answer at the clock."""
-        answer = Answer(self._rows())
+    def _grouped_answer(self) -> Answer:
+        self.group.is_torn = True
+        answer = self._run.grouped_answer()
+        self.group.is_torn = False
+        return answer
+
+    def _answer_now(self) -> Answer:
+        answer = self.answer()
         answer.at_us = self.group.clock
         return answer
 

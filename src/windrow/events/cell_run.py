@@ -151,10 +151,13 @@ class CellRun:
     def nbytes(self) -> int:
         """About the bytes of its rows and cells."""
         windows = sum(window.nbytes // window.readers for window in self.windows)
-        held = sum(len(each) for cell in self.cells.values() for each in cell[self._first_held :])
         cells = len(self.cells) * (CELL_BYTES + NUMBER_BYTES * len(self.totals))
-        return windows + cells + held * 2 * NUMBER_BYTES
+        return windows + cells + self._held * 2 * NUMBER_BYTES
 
     @property
-    def _first_held(self) -> int:
-        return len(self.layout.inputs) + 2 * len(self.layout.measures)
+    def _held(self) -> int:
+        """How many values the extremes and counts of different values hold."""
+        if not self.layout.extremes and not self.layout.distincts:
+            return 0
+        first = len(self.layout.inputs) + 2 * len(self.layout.measures)
+        return sum(len(each) for cell in self.cells.values() for each in cell[first:])

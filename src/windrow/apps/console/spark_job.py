@@ -71,6 +71,9 @@ class SparkJob:
                     source = FileSource("parquet", str(self._folder / name))
                 self._session.stream(name, schema.types, source=source, **schema.declared())
             trigger = job.settings.trigger or TRIGGER
+            for name, history in job.histories.items():
+                if name in sources:
+                    self._session.history(name, **history.schema.declared(), trigger=trigger)
             self.registry = Registry(
                 SparkRunner(self._session, trigger), title, is_read_only=read_only
             )

@@ -99,7 +99,9 @@ def _end(
         watcher.ended(question.name, session.ask(question.text))
     watcher.advanced(_rows_read(session), 1.0)
     watcher.stood(lambda: [_standing(query) for query in started.values()])
-    watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in job.sources()})
+    # Histories count bad rows, and keep none of them.
+    read = {name: None for query in started.values() for name in query.plan.streams}
+    watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in read})
 
 
 def _goes_on(started: list[SparkQuery], trigger: str | None) -> bool:

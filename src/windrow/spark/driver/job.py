@@ -29,17 +29,22 @@ SIGNAL_POLL_S = 0.05
 
 
 def run_on_spark(
-    job: Job, watcher: JobWatcher, *, ui: bool = False, jars: Sequence[str] = ()
+    job: Job,
+    watcher: JobWatcher,
+    *,
+    ui: bool = False,
+    jars: Sequence[str] = (),
+    packages: Sequence[str] = (),
 ) -> None:
     """Runs all queries of the job over all rows of their sources, in a local Spark session.
 
     With a source that has no end it runs until it is interrupted: by Ctrl-C or SIGTERM, at which it
-    ends after the batch in flight. jars: of connectors.
+    ends after the batch in flight. jars, packages: of connectors.
     """
     sources = job.sources()
     for schema, source in sources.values():
         source.check_on_spark(schema)  # now, as Spark takes its time to start
-    spark = local_session(ui=ui, jars=jars)
+    spark = local_session(ui=ui, jars=jars, packages=packages)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
         with Interruption() as interruption:

@@ -187,7 +187,7 @@ def test_keys_headers_and_names_of_several_topics_are_columns(
         from_record={"room": "key", "tags": "headers", "origin": "topic", "place": "offset"},
     )
     session = sessions.open()
-    columns = f"{COLUMNS}, tags map<string, string>, origin string, place bigint"
+    columns = {**COLUMNS, "tags": "map<string, string>", "origin": "string", "place": "bigint"}
     session.stream("h", columns, time="ts", lateness="1 hour", source=source)
     text = (
         "SELECT room, origin, element_at(tags, 'row') AS row, cardinality(tags) AS many, value "

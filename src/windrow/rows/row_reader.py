@@ -94,12 +94,16 @@ def batch_reader(stream: StreamSchema, read: RowReader) -> RowReader:
     >>> read(pa.record_batch([[86400000000 * 365 * 50], [1]], schema=stream.arrow))
     (1576800000000000, 1)
     """
-    schema, layout = stream.arrow, _OneRow.of(stream.arrow)
+    schema = stream.arrow
+    known = list[_OneRow | None]()  # once there was such a batch
     places = [(i, pa.types.is_timestamp(kind)) for i, kind in enumerate(schema.types)]
 
     def values(batch: pa.RecordBatch) -> PlainRow | None:
         if batch.num_rows != 1 or not batch.schema.equals(schema):
             return None
+        if not known:
+            known.append(_OneRow.of(schema))
+        layout = known[0]
         row = None if layout is None else layout.values(batch)
         if row is not None:
             return read(row)

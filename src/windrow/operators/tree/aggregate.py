@@ -54,7 +54,8 @@ class TreeAggregate:
         """
         for window in self._windows:
             window.open(until)
-        self._run(until, grid_us)
+        if self._extremes or not self._linear.run_plain(self._windows, until, grid_us):
+            self._run(until, grid_us)
         return self._updates(until)
 
     def put_out_all(self, at: int) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.tree import linear_kernels, shallow_kernels, wide_kernels
+from windrow.operators.lanes import LaneLayout, Matrix, Vector
+from windrow.operators.tree import linear_kernels, shallow_kernels, star_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.growing import enlarged, enlarging_bytes
-from windrow.windows.window import EventColumns
+from windrow.windows.window import EventColumns, Window, WindowArrays
 
 __all__ = ["LinearTree"]
 
@@ -26,6 +26,9 @@ UNROLLED_TERMS = 4
 NOWHERE = -1
 # A tree without groups that is no deeper is walked without a stack.
 SHALLOW = 2
+# A star of so many windows is run straight from them.
+FEWEST_WINDOWS = 2
+MOST_WINDOWS = 3
 
 
 class LinearTree:
@@ -115,7 +118,7 @@ class LinearTree:
         if not self._share.shape[1]:
             return
         values, valid = columns.values[:count], columns.valid[:count]
-        column, guards, lows = term_columns(layout, input_index, count)
+        column, guards, lows = self._term_columns(input_index)
         place = (first, size, rows, values, valid, column)
         if not layout.is_wide:
             linear_kernels.weigh(*place, guards, self._share)
@@ -126,6 +129,27 @@ class LinearTree:
             *place, is_double, np.array(lows), role, guards,
             layout.first_digit, layout.digit_count, self._share,
         )  # fmt: skip
+
+    def run_plain(self, windows: Sequence[Window], until: int, grid_us: int) -> bool:
+        """Run a star straight from closed time windows, all words plain and no NULL.
+
+        False: not so, and nothing was done.
+        """
+        count = len(windows)
+        if not self._is_star or self._layout.lanes.is_nullable:
+            return False
+        if not FEWEST_WINDOWS <= count <= MOST_WINDOWS:
+            return False
+        found = [arrays for each in windows if (arrays := each.plain_arrays()) is not None]
+        if len(found) < count:
+            return False
+        self.room.reserve(sum(each.most_events(until) for each in found))
+        padded = (*found, *(WindowArrays.without_rows() for _ in range(MOST_WINDOWS - count)))
+        column = np.stack([self._term_columns(each)[0] for each in range(count)])
+        by_key = int(self.structure.shape.group != NOTHING)
+        head = (padded, (0,) * count, self._fixed(), column, until, grid_us, by_key)
+        star_kernels.run_star(*head, self._sums, self.room.arrays)
+        return True
 
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""
@@ -187,6 +211,7 @@ class LinearTree:
         self._share = np.zeros((self.cells.size, share), np.int64)
         self._work = np.zeros((wide_kernels.SCRATCH_ROWS, width), np.int64)
         self.room.fit(width)
+        self._columns: dict[int, tuple[Vector, Matrix, Sequence[int]]] = {}
 
     def _leave_star(self) -> None:
         """Make the lists that a star does without, and keep the root's sums apart."""
@@ -198,6 +223,13 @@ class LinearTree:
         view[root::nodes] = 0
         linear_kernels.link_all(root, payload, structure.arrays)
         self._is_star = False
+
+    def _term_columns(self, input_index: int) -> tuple[Vector, Matrix, Sequence[int]]:
+        """For each term, what a row of the input brings to it; the same while the layout is."""
+        if input_index not in self._columns:
+            count = len(self._kinds[input_index])
+            self._columns[input_index] = term_columns(self._layout, input_index, count)
+        return self._columns[input_index]
 
     def _fixed(self) -> tuple[int, ...]:
         terms = len(self._layout.terms)

@@ -15,6 +15,7 @@ from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
 from windrow.operators.tree.bounds import TermBounds
 from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
 from windrow.operators.tree.extremes_tree import ExtremesTree
+from windrow.operators.tree.joined_bounds import JoinedRows
 from windrow.operators.tree.linear_tree import LinearTree
 from windrow.operators.tree.sources import TreeSources
 from windrow.operators.tree.terms import MeasureTerms
@@ -51,8 +52,10 @@ class TreeOperator(Operator):
             (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
         self._kinds = tuple(_kinds(input_shape.value_types) for input_shape in shape.inputs)
-        self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
-        self._linear = self._linear_tree()
+        linear_shape = self._sources.tree(found.linear_root, is_linear=True)
+        joined = JoinedRows(linear_shape, self._coding.most_rows)
+        self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds, joined)
+        self._linear = LinearTree(linear_shape, self._bounds.layout, self._kinds, CHUNK)
         self._extremes = [self._extremes_tree(root) for root in found.extreme_roots]
         cell_values = [
             [words.cells + i for words in self._words] for i in range(len(self._extremes))
@@ -69,17 +72,18 @@ class TreeOperator(Operator):
             return
         live = np.ones(rows.size, np.bool_) if rows.takes_part is None else rows.takes_part
         words, flags = self._coding.words(input_index, rows)
-        if live.all():
-            self._admit(input_index, words, flags, rows.size)
-        else:
+        some, their_flags = words, flags
+        if not live.all():
             words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
-            some = flags[:, live] if flags.size else flags
-            self._admit(input_index, words[:, live], some, rows.size)
+            some, their_flags = words[:, live], flags[:, live] if flags.size else flags
+        if not self._bounds.takes(input_index, some, their_flags):
+            raise NeedsPairsError
         self._coding.acquire_texts(input_index, rows, words)
         values, valid = self._words[input_index].widened(words, flags)
         if self._words[input_index].ranks:
             valid = self._fill_ranks(input_index, rows, values, valid)
         cells = self._acquire_cells(input_index, live, rows.taking_part(), values)
+        self._admit(input_index, some, their_flags, rows.size)
         if self._words[input_index].has_slot:
             slots = self._slots[input_index]
             values[-1] = slots.take(rows.size)
@@ -150,10 +154,6 @@ class TreeOperator(Operator):
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _linear_tree(self) -> LinearTree:
-        shape = self._sources.tree(self._sources.found.linear_root, is_linear=True)
-        return LinearTree(shape, self._bounds.layout, self._kinds, CHUNK)
-
     def _extremes_tree(self, root: int) -> ExtremesTree:
         sources, words = self._sources, self._words[root]
         shape = sources.tree(root, is_linear=False)
@@ -165,8 +165,6 @@ class TreeOperator(Operator):
         return self._extremes[self._sources.found.extreme_roots.index(root)]
 
     def _admit(self, input_index: int, values: Matrix, valid: Flags, rows: int) -> None:
-        if not self._bounds.takes(input_index, values, valid):
-            raise NeedsPairsError
         columns = self._windows[input_index].columns
         total = columns.end - columns.head + rows
         self._linear.change_layout(self._bounds.admit(input_index, values, valid, total))

@@ -11,7 +11,7 @@ from windrow.operators.lanes import Matrix
 from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
-from windrow.windows.codes import Codes
+from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.window import EventColumns, Window
 
 __all__ = ["CHUNK", "TreeAggregate"]
@@ -23,7 +23,8 @@ CHUNK = 8192
 class TreeAggregate:
     """The first tree's cells are the codes of the windows' rows.
 
-    cell_values: for every further tree and input the number of the value that holds the cell.
+    cell_values: for every further tree and input the number of the value that holds the cell,
+    NO_CODE where it is that of the first tree.
     """
 
     def __init__(
@@ -96,11 +97,8 @@ class TreeAggregate:
     def _read(self, input_index: int, first: int, size: int, window: Window) -> None:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
-            cells = (
-                columns.values[self._cell_values[index - 1][input_index]]
-                if index
-                else columns.codes
-            )
+            place = self._cell_values[index - 1][input_index] if index else NO_CODE
+            cells = columns.codes if place == NO_CODE else columns.values[place]
             linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
             tree.read(input_index, first, size, rows, columns)
 

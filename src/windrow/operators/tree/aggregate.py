@@ -11,6 +11,7 @@ from windrow.operators.lanes import Matrix
 from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
+from windrow.operators.tree.ranked_star import RankedStar
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.window import EventColumns, Window
 
@@ -40,6 +41,7 @@ class TreeAggregate:
         size = CHUNK * len(windows)
         self._events = EventColumns(size)
         self._order = np.empty(size, np.int32)
+        self._ranked = RankedStar.of(linear, extremes)
         # The extras of every group as they were last put out, by tree.
         self._current = [np.zeros((0, tree.width), np.int64) for tree in extremes]
 
@@ -55,6 +57,12 @@ class TreeAggregate:
         """
         for window in self._windows:
             window.open(until)
+        if self._ranked is not None:
+            if self._ranked.run(self._windows, until, grid_us):
+                return self._ranked.drain(until)
+            extras = self._ranked.leave()
+            if extras is not None:
+                self._current[0] = extras
         if self._extremes or not self._linear.run_plain(self._windows, until, grid_us):
             self._run(until, grid_us)
         return self._updates(until)

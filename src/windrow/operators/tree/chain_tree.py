@@ -50,8 +50,8 @@ class ChainTree(LinearTree):
         near, far = self._capacities(self.structure.capacity)
         self._ends, self._far = enlarged(self._ends, near), enlarged(self._far, far)
         self.queues.reserve(far)
-        payload, view, rows_of_cell, group_terms, last_out = self._sums
-        self._sums = SumArrays(
+        payload, view, rows_of_cell, group_terms, last_out = self.sums
+        self.sums = SumArrays(
             payload,
             view,
             rows_of_cell,
@@ -63,7 +63,7 @@ class ChainTree(LinearTree):
         """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
         near, far = self._capacities(capacity)
         more = enlarging_bytes((self._ends,), near) + enlarging_bytes((self._far,), far)
-        by_group = (self._sums.group_terms, self._sums.last_out)
+        by_group = (self.sums.group_terms, self.sums.last_out)
         return more + self.queues.growth_bytes(rows, far) + enlarging_bytes(by_group, groups)
 
     def change_layout(self, layout: TermLayout) -> None:
@@ -88,7 +88,7 @@ class ChainTree(LinearTree):
         self.room.reserve(size + 1)
         weighed = TermEvents(events.at, events.sign, self.cells, self._share)
         head = (size, order, self._shift, weighed, self._second, self.nodes)
-        sums, done = self._sums, 0
+        sums, done = self.sums, 0
         while True:
             state = (self._ends, self._far, self.queues.arrays, sums.group_terms, sums.last_out)
             done = chain_kernels.apply_chain(done, *head, *state, self.room.arrays)

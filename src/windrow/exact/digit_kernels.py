@@ -1,9 +1,9 @@
 """Exact sums as rows of digits: plain lanes that are added without carrying.
 
 Purpose: sums of doubles at the speed of sums of integers, where the values allow it.
-Form: a value is a whole number of 2**low_bit, cut into digits of `bits` bits, lowest first, all with
-    the sign of the value. The digits of a sum are the sums of the digits: each is a plain lane,
-    which may be multiplied by a count. Nothing is carried until a sum is read.
+Form: a value is a whole number of 2**low_bit, cut into digits of `bits` bits, lowest first, all of
+    its sign. The digits of a sum are the sums of the digits: each is a plain lane, which may be
+    multiplied by a count. Nothing is carried until a sum is read.
 Needs: every value is such a whole number, of as many digits as there are; the digits of all values
     that can be in a sum together stay below 63 bits (operators/digits.py sees to both).
 Space: one lane a digit; a value that was never anything but zero has none.

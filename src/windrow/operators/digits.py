@@ -39,7 +39,7 @@ EXACT_INTEGER_BITS = 53
 class DigitForm(NamedTuple):
     """How many digits a value has, and what the lowest bit of the lowest one counts: 2**low_bit."""
 
-    count: int
+    digits: int
     low_bit: int
 
 
@@ -61,9 +61,9 @@ class Cut(NamedTuple):
         """That of values of these kinds in these forms."""
         lanes = [
             (value, kinds[value] == INTEGER, 2.0 ** -(form.low_bit + bits * digit),
-             2.0 ** -(form.low_bit + bits * (digit + 1)) if digit + 1 < form.count else 0.0)
+             2.0 ** -(form.low_bit + bits * (digit + 1)) if digit + 1 < form.digits else 0.0)
             for value, form in enumerate(forms)
-            for digit in range(form.count)
+            for digit in range(form.digits)
         ]  # fmt: skip
         return cls(*zip(*lanes, strict=True)) if lanes else cls((0,), (False,), (0.0,), (0.0,))
 
@@ -78,16 +78,11 @@ def chosen_forms(
     bits = LANE_BITS - SPARE_BITS - max(FEWEST_ROW_BITS, rows.bit_length())
     if bits < FEWEST_BITS:
         return None
-    forms = [_form(*each, kind, bits) for each, kind in zip(ranges, kinds, strict=True)]
-    if any(form.count > MOST_DIGITS for form in forms):
+    values = list(zip(ranges, kinds, strict=True))
+    if any(kind == INTEGER and high > EXACT_INTEGER_BITS for (_, high), kind in values):
         return None
-    ends = [form.low_bit + bits * form.count for form in forms]
-    if any(abs(bit) > LARGEST_POWER for bit in (*ends, *(form.low_bit for form in forms))):
-        return None
-    if any(end - start > EXACT_INTEGER_BITS for (start, end), kind in zip(ranges, kinds, strict=True)
-           if kind == INTEGER):
-        return None
-    return bits, tuple(forms)
+    forms = tuple(_form(*each, kind, bits) for each, kind in values)
+    return (bits, forms) if all(_is_usable(form, bits) for form in forms) else None
 
 
 def _form(low: int, high: int, kind: int, bits: int) -> DigitForm:
@@ -101,13 +96,18 @@ def _form(low: int, high: int, kind: int, bits: int) -> DigitForm:
     return DigitForm(count, low - (spare - spare // 3))
 
 
+def _is_usable(form: DigitForm, bits: int) -> bool:
+    ends = (form.low_bit, form.low_bit + bits * form.digits)
+    return form.digits <= MOST_DIGITS and max(map(abs, ends)) <= LARGEST_POWER
+
+
 def limb_span(forms: Sequence[DigitForm], bits: int) -> tuple[int, int]:
     """The limbs that hold the digits of all values: the lowest, and one more than the highest."""
-    used = [form for form in forms if form.count]
+    used = [form for form in forms if form.digits]
     if not used:
         return 0, 0
     low = min((form.low_bit - LOWEST_BIT) >> 5 for form in used)
-    high = max((form.low_bit + bits * (form.count - 1) - LOWEST_BIT) >> 5 for form in used)
+    high = max((form.low_bit + bits * (form.digits - 1) - LOWEST_BIT) >> 5 for form in used)
     return low, high + 3
 
 
@@ -118,9 +118,10 @@ def forms_holding(
     bits = min(left[0], right[0])
     forms = []
     for pair in zip(left[1], right[1], strict=True):
-        used = [(each, form) for each, form in zip((left[0], right[0]), pair, strict=True) if form.count]
-        low = min((form.low_bit for _, form in used), default=0)
-        top = max((form.low_bit + each * (form.count - 1) for each, form in used), default=0)
+        sides = zip((left[0], right[0]), pair, strict=True)
+        used = [(form.low_bit, each * (form.digits - 1)) for each, form in sides if form.digits]
+        low = min((low_bit for low_bit, _ in used), default=0)
+        top = max((low_bit + length for low_bit, length in used), default=0)
         forms.append(DigitForm(1 - (low - top) // bits if used else 0, low))
     return bits, tuple(forms)
 
@@ -175,7 +176,7 @@ class DigitLanes:
         if not self.digits.shape[1]:
             return np.zeros(self.valid.size, np.float64)
         if self.digits.shape[1] == 1:
-            return self.digits[:, 0] * 2.0**self.low_bit
+            return self.digits[:, 0].astype(np.float64) * 2.0**self.low_bit
         out = np.empty(self.valid.size, np.float64)
         digits_to_doubles(np.ascontiguousarray(self.digits), self.bits, self.low_bit, out)
         return out

@@ -45,9 +45,7 @@ def quick_variances(values, squares, errors, low_limb, count, divisor, out, unsu
 
 
 @njit(cache=True)
-def quick_variances_of_digits(
-    values, value_bit, squares, square_bit, count, divisor, out, unsure
-):
+def quick_variances_of_digits(values, value_bit, squares, square_bit, count, divisor, out, unsure):
     """The same where a sum of values, and one of squares that were not rounded, are one digit.
 
     A number of 63 bits is a pair of doubles; the powers of two that digits count change no bit.

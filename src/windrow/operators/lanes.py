@@ -139,11 +139,11 @@ class LaneLayout:
     @property
     def digit_count(self) -> int:
         """Lanes of a cell or group that are not wide, without those that count valid rows."""
-        return sum(form.count for form in self.forms) if self.forms else self.value_count
+        return sum(form.digits for form in self.forms) if self.forms else self.value_count
 
     def first_digit(self, value: int) -> int:
         """The lane of a value's lowest digit."""
-        return sum(form.count for form in self.forms[:value]) if self.forms else value
+        return sum(form.digits for form in self.forms[:value]) if self.forms else value
 
     def first_value(self, input_index: int) -> int:
         """The number of an input's first value among all values."""
@@ -175,7 +175,7 @@ class LaneLayout:
         """The limbs that hold its values: the lowest, and one more than the highest."""
         if self.is_wide:
             return self.low_limb, self.low_limb + self.limb_count - HEADROOM_LIMBS
-        if any(form.count for form in self.forms):
+        if any(form.digits for form in self.forms):
             return limb_span(self.forms, self.digit_bits)
         return INTEGER_LIMB, INTEGER_LIMB + 2
 

@@ -64,9 +64,7 @@ def variances(function: AggregateFunction, values: Read, squares: Read, errors: 
     return pa.array(out, mask=missing if missing.any() else None)
 
 
-def _divided(
-    values: Read, squares: Read, errors: Read, divisor: Vector
-) -> NDArray[np.float64]:
+def _divided(values: Read, squares: Read, errors: Read, divisor: Vector) -> NDArray[np.float64]:
     """(n * squares - values**2) / n / divisor."""
     out, unsure = np.empty(divisor.size, np.float64), np.empty(divisor.size, np.bool_)
     count = np.ascontiguousarray(values.valid)
@@ -79,7 +77,7 @@ def _divided(
     if unsure.any():
         hard = np.flatnonzero(unsure)
         parts, low_limb = _common_limbs(*(each.taken(hard) for each in (values, squares, errors)))
-        out[hard] = _exactly_divided(*parts, low_limb, count[hard], divisor[hard])
+        out[hard] = _exactly_divided(parts, low_limb, count[hard], divisor[hard])
     return out
 
 
@@ -108,9 +106,9 @@ def _common_limbs(*reads: Read) -> tuple[list[Matrix], int]:
 
 
 def _exactly_divided(
-    values: Matrix, squares: Matrix, errors: Matrix, low: int, count: Vector, divisor: Vector
+    sums: list[Matrix], low: int, count: Vector, divisor: Vector
 ) -> NDArray[np.float64]:
-    limbs, low_limb = _difference(values, squares, errors, low, count)
+    limbs, low_limb = _difference(sums, low, count)
     below = np.maximum(count, 1).astype(np.float64) * np.maximum(divisor, 1)
     out = np.empty(count.size, np.float64)
     to_doubles(limbs, low_limb, out)
@@ -124,10 +122,9 @@ def _exactly_divided(
     return out
 
 
-def _difference(
-    values: Matrix, squares: Matrix, errors: Matrix, low: int, count: Vector
-) -> tuple[Matrix, int]:
+def _difference(sums: list[Matrix], low: int, count: Vector) -> tuple[Matrix, int]:
     """Count * squares - values**2 as limbs, and the number of the lowest limb."""
+    values, squares, errors = sums
     total, all_squares = _digits(values), _digits(squares + errors)
     number = _digits(np.stack([count, np.zeros_like(count)], axis=1))
     left = _product(all_squares, number[:, : COUNT_DIGITS + 1])

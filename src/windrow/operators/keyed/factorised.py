@@ -67,7 +67,7 @@ class FactorisedAggregate:
         for input_index, kinds in enumerate(layout.kinds):
             first = layout.first_value(input_index)
             forms = layout.forms[first : first + len(kinds)]
-            self._fixed[input_index] = (0,) * sum(form.count for form in forms)
+            self._fixed[input_index] = (0,) * sum(form.digits for form in forms)
             self._cuts.append(Cut.of(kinds, forms, layout.digit_bits))
 
     def admit(self, input_index: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:

@@ -58,8 +58,8 @@ class LaneFit:
         if layout.is_plain:
             self._largest[0] = max(1, -int(largest_magnitude(lanes)))
         for value, form in enumerate(layout.forms):
-            if form.count:
-                end = form.low_bit + layout.digit_bits * form.count
+            if form.digits:
+                end = form.low_bit + layout.digit_bits * form.digits
                 self._ranges[value] = (form.low_bit, end)
 
     def _plain_in_digits(self, layout: LaneLayout, rows: int) -> LaneLayout:
@@ -128,6 +128,6 @@ def _holds(layout: LaneLayout, ranges: list[Range], rows: int) -> bool:
     if rows.bit_length() + bits > LANE_BITS:
         return False
     return all(
-        low == high or (form.low_bit <= low and high <= form.low_bit + bits * form.count)
+        low == high or (form.low_bit <= low and high <= form.low_bit + bits * form.digits)
         for (low, high), form in zip(ranges, layout.forms, strict=True)
     )

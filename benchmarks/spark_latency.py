@@ -4,10 +4,11 @@
     python benchmarks/spark_latency.py --every-ms 500 --seconds 120
     python benchmarks/spark_latency.py --only windrow
 
-A file of ten rows is moved into the folder of a source again and again. Their event time is the
-time at which they arrive, so that a row is answered with the first answer that is not older. Spark's own
-aggregate counts rows by key; a file is answered when its rows are counted. Each way runs in a process of
-its own on two cores, and its first batches do not count. Wall seconds: a busy machine says little.
+A file of ten rows is moved into the folder of a source again and again. Their event time is when
+they arrive, so a row is answered with the first answer that is not older. Spark's own aggregate
+counts rows by key; a file is answered when its rows are counted. Each way runs in a process of its
+own on two cores, and its first seconds do not count. These are seconds on the wall: a busy machine
+tells little.
 """
 
 from __future__ import annotations

@@ -175,6 +175,57 @@ def test_a_move_that_is_broken_off_loses_nothing(
     assert rows.store.nbytes_of_all == rows.resident()
 
 
+@needs_addresses
+def test_pages_of_rows_that_left_are_used_again() -> None:
+    rows = Rows()
+    rows.push(3_000)
+    rows.go(0)
+    rows.push(5_000)
+    held, columns = rows.store.nbytes_of_all, rows.store._columns()
+    for _ in range(20):
+        rows.go(5_000)
+        rows.push(5_000, is_back=True)
+        rows.check()
+        assert rows.store.nbytes_of_all == held >= rows.resident()
+    assert all(a is b for a, b in zip(rows.store._columns(), columns, strict=True))
+    assert rows.store.base == 100_000
+    rows.push(10)  # a few rows for many that are held: these do not move
+    assert rows.store.base == 100_000
+
+
+class _Breaking(np.ndarray):
+    """An array that breaks off a write: before it, or when it is done."""
+
+    writes = 0
+
+    def __setitem__(self, places: Any, values: Any) -> None:
+        self.writes -= 1
+        if self.writes == 1:
+            raise KeyboardInterrupt
+        super().__setitem__(places, values)
+        if self.writes == 0:
+            raise KeyboardInterrupt
+
+
+@given(st.integers(1, 9), st.integers(0, 30), st.integers(0, 8), st.integers(1, 60))
+def test_moving_down_can_be_broken_off_at_any_piece(
+    way: int, held: int, first: int, writes: int
+) -> None:
+    start = first + way
+    column = np.arange(2 * 50).reshape(2, 50).view(_Breaking)
+    column.writes = writes
+    move = moving.MoveDown(column, slice(start, start + held), way)
+    for _ in range(2):
+        try:
+            move.finish()
+        except KeyboardInterrupt:
+            column.writes = 0
+    expected = np.arange(2 * 50).reshape(2, 50)
+    expected[:, first : first + held] = expected[:, start : start + held].copy()
+    found = np.asarray(column)
+    assert (found[:, : first + held] == expected[:, : first + held]).all()
+
+
 def test_where_addresses_are_refused_rows_are_in_ordinary_arrays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.windows.reserved import give_back
 
-__all__ = ["PIECE", "ColumnMove", "Move", "Places", "row_count"]
+__all__ = ["PIECE", "ColumnMove", "Move", "MoveDown", "Places", "row_count"]
 
 PIECE = 1 << 12  # rows of a column that are moved at once
 
@@ -80,6 +80,26 @@ class Move:
             move = self._moves[number]
             move.finish()
             setattr(owner, name, move.out)
+
+
+class MoveDown:
+    """One column on its way down within its own array, by so many places.
+
+    What is moved at once is no longer than the way: no entry is written over before it has moved,
+    so that a piece that was broken off can be moved again.
+    """
+
+    def __init__(self, column: NDArray[Any], kept: slice, places: int) -> None:
+        self._column, self._kept, self._places = column, kept, places
+        self._next = kept.start  # the first row that has not moved
+
+    def finish(self) -> None:
+        """Move what has not moved yet."""
+        while self._next < self._kept.stop:
+            first, end = self._next, min(self._next + self._places, self._kept.stop)
+            to = slice(first - self._places, end - self._places)
+            self._column[..., to] = self._column[..., first:end]
+            self._next = end
 
 
 def row_count(places: Places) -> int:

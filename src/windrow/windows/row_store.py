@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
 from windrow.windows.marks import Assignments, Pending
-from windrow.windows.moving import PIECE, Move, Places, row_count
+from windrow.windows.moving import PIECE, Move, MoveDown, Places, row_count
 from windrow.windows.reserved import CAN_RESERVE, PAGE, give_back, held_bytes, reserved
 
 __all__ = [
@@ -48,6 +48,9 @@ ADDRESS_PARTS = 8
 # Rows that left keep their pages until they are this part of those held, and some pages.
 GONE_PARTS = 32
 GONE_ROWS = 1 << 10
+# A new page costs several times as much as copying one that is there: up to so many rows are moved
+# down for each place that is used again.
+MOVED_PER_PLACE = 4
 
 
 def spare_share(rows: float) -> float:
@@ -211,7 +214,7 @@ class RowStore:
         if self.end + count + 1 > self.times.size:
             self._move(self._room_for(count))
         elif self.end > self._look_at and self.is_reserved:
-            self._give_back_gone(self.head)
+            self._reuse_gone(self.head, count)
         if valid.size and not self.valid.size:
             self.valid = self.new_column(np.uint8, 1, self.values.shape[0])
         start, end = self.end, self.end + count
@@ -283,6 +286,14 @@ class RowStore:
             self._give_back_unused()
         elif self.capacity > self._spared(needed) + needed // SPARE_PARTS:
             self._move(self._spared(needed))
+
+    def _reuse_gone(self, head: int, count: int) -> None:
+        """Before so many rows come: use the pages of rows that left again, or give them back."""
+        gone, held = head - self._low, self.end - head
+        if held > MOVED_PER_PLACE * min(gone, count):
+            self._give_back_gone(head)
+        elif self.end + count >= self._written:
+            self.make(_MovingDown(self, slice(head, self.end), gone))
 
     def _give_back_gone(self, head: int, least: int = GONE_ROWS) -> None:
         """Give back the pages of rows before `head`, if they are many or a part of those held."""
@@ -434,6 +445,29 @@ class _Moving:
         store._look_at, store._left = self._end, 0
         store.may_reserve = self._may_reserve
         self._changes.finish()
+
+
+class _MovingDown:
+    """The rows of a reserved store on their way to places that others have left."""
+
+    def __init__(self, store: RowStore, kept: slice, places: int) -> None:
+        self._store = store
+        self._cursors = [(each, each.cursor[:3] - places) for each in store._windows]
+        self._end, self._base = kept.stop - places, store.base + places
+        self._written = store._written
+        columns = [column for column in store._columns() if column.size]
+        self._moves = [MoveDown(column, kept, places) for column in columns]
+
+    def finish(self) -> None:
+        """Move what has not moved yet, and say where the rows are."""
+        for move in self._moves:
+            move.finish()
+        store = self._store
+        store.times[self._end] = END_OF_TIME
+        for window, cursor in self._cursors:
+            window.cursor[:3] = cursor
+        store.end, store.base, store._high = self._end, self._base, self._written
+        store._look_at, store._left = self._end, 0
 
 
 def _reserved_columns(

@@ -1,4 +1,4 @@
-"""The lock under which a kernel is compiled: one holds it, and a dead holder keeps nobody waiting."""
+"""The lock under which a kernel is compiled: a holder that died keeps nobody waiting."""
 
 from __future__ import annotations
 

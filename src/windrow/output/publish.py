@@ -73,12 +73,13 @@ class Publisher:
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
         self._selects = SelectFeed(schema) if self._shape.is_select else None
         self._rows = ResultRows(plan, self._shape, self._groups)
-        self._is_late = not self._is_whole and self._rows.is_plain
+        self._is_plain = self._rows.is_plain
+        self._is_late = not self._is_whole and self._is_plain
         # Every group with rows has a row in the result: nothing else says which are alive.
         self._shows_alive = self._is_late
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
         states: StateFeed = GroupFeed(log, self._groups.rank)
-        self._states = WholeFeed(schema) if self._is_whole else states
+        self._states = WholeFeed(schema, self._rows.of_states) if self._is_whole else states
         self._feed: Feed = self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
@@ -105,6 +106,11 @@ class Publisher:
         self._clock = max(self._clock, until)
         self._feed.trim(self.unread_limit)
         self._forget_idle()
+
+    @property
+    def answers_at_ticks(self) -> bool:
+        """Whether answers are due at instants of a grid: of those of rows the first one counts."""
+        return self._plan.every_us is not None or self._plan.closes is not None
 
     def mark(self) -> PublisherMark:
         """How it is now: rewind() goes back to it. Before anything new, in one process."""
@@ -383,8 +389,10 @@ class Publisher:
         return self._feed.groups_shown() if is_asked and self._shows_alive else self._alive
 
     def _of_groups(self, bucket: int, partial: Partial) -> CodedUpdates:
-        codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
-        group = codes[partial.group] if partial.group_count else partial.group
+        group = partial.group
+        if partial.group_count and self._shape.group_columns:
+            codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
+            group = codes[group]
         states = (partial.count, partial.lanes, partial.layout, partial.extras)
         updates = CodedUpdates(partial.at, group, *states)
         if partial.complete_at is None:
@@ -418,14 +426,20 @@ class Publisher:
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""
-        if self._is_late and not self._rows.may_lack(updates.layout):
-            self._states.record(updates.at, updates.group, updates.count, states_of(updates))
+        if self._can_be_late(updates.layout):
+            many = _ones(updates.at.size) if self._is_whole else updates.count
+            self._states.record(updates.at, updates.group, many, states_of(updates))
             return
         found = self._rows.of(updates)
         rows = states_of(updates) if self._is_late else found.table
         self._states.record(updates.at, updates.group, found.many, rows)
         if found.faults is not None and found.faults.any():
             self._lack(found, found.faults)
+
+    def _can_be_late(self, layout: LaneLayout) -> bool:
+        """Whether rows of states may be made when somebody reads them; wide ones are too large."""
+        is_small = not self._is_whole or not layout.is_wide
+        return self._is_plain and is_small and not self._rows.may_lack(layout)
 
     def _lack(self, found: FoundRows, faults: NDArray[np.bool_]) -> None:
         """Groups without a value end the query, unless these are set aside: they have no row."""
@@ -493,3 +507,8 @@ class Publisher:
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
+
+
+def _ones(size: int) -> Vector:
+    """So many ones, which take no memory."""
+    return np.broadcast_to(np.ones(1, np.int64), size)

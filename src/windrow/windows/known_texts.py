@@ -48,10 +48,10 @@ class KnownTexts:
 
     def codes(self, texts: pa.Array) -> Codes | None:
         """The codes of texts, NO_CODE where they are not known; None: nothing is known of them."""
-        if not self._slots.size or not _can_be_known(texts):
-            return None
-        if self._until:
+        if self._until and len(texts):
             self._until -= 1
+            return None
+        if not self._slots.size or not _can_be_known(texts):
             return None
         out = np.empty(len(texts), np.int32)
         tables = (self._slots, self._starts, self._lengths, self._words)

@@ -78,10 +78,12 @@ class WaitingInstants:
             place = int(np.searchsorted(run, until, side="right"))
             if place:
                 passed.append(run[:place])
+                self.count -= place
             if place < run.size:
                 kept.append(_unpinned(run[place:]) if place else run)
         self._runs = kept
-        self.count -= sum(run.size for run in passed)
+        if len(passed) < 2:
+            return passed
         if any(after[0] < before[-1] for before, after in pairwise(passed)):
             return [np.sort(np.concatenate(passed), kind="stable")]
         return passed

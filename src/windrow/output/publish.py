@@ -26,7 +26,7 @@ from windrow.output.result_rows import FoundRows, ResultRows, rows_of_groups
 from windrow.output.row_log import RowLog
 from windrow.output.state_log import StateLog, states_of
 from windrow.output.unread_limit import UNREAD_BYTES
-from windrow.output.whole_feed import WholeFeed
+from windrow.output.whole_feed import WholeFeed, ones
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
@@ -73,8 +73,7 @@ class Publisher:
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
         self._selects = SelectFeed(schema) if self._shape.is_select else None
         self._rows = ResultRows(plan, self._shape, self._groups)
-        self._is_plain = self._rows.is_plain
-        self._is_late = not self._is_whole and self._is_plain
+        self._is_late = not self._is_whole and self._rows.is_plain
         # Every group with rows has a row in the result: nothing else says which are alive.
         self._shows_alive = self._is_late
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
@@ -115,9 +114,9 @@ class Publisher:
     def mark(self) -> PublisherMark:
         """How it is now: rewind() goes back to it. Before anything new, in one process."""
         self._feed.begin_step()
-        combined = [] if self._combiner is None else [self._combiner]
-        for combiner in combined:
-            combiner.begin_step()
+        combined = () if self._combiner is None else (self._combiner,)
+        if self._combiner is not None:
+            self._combiner.begin_step()
         return PublisherMark(Mark(self, self._initial, *combined, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
@@ -169,10 +168,9 @@ class Publisher:
             rows_of = rows_of_groups(partial, self._select_table)
             feed.record(partial.at, code, partial.group, copies, rows_of)
             return
-        updates = self._updates(partials)
-        self._note_instants(updates.at, instants)
-        copies = self._shown(updates.count)
-        feed.record(updates.at, updates.group, updates.group, copies, self._group_rows)
+        found = self._updates(partials)
+        self._note_instants(found.at, instants)
+        feed.record(found.at, found.group, found.group, self._shown(found.count), self._group_rows)
 
     def _name_by_value(self, feed: SelectFeed) -> None:
         """From now on rows are known by their values, as those of several shards must be."""
@@ -245,8 +243,8 @@ class Publisher:
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
-            rows = rows_of_groups(waiting, self._select_table)
-            return rows(np.repeat(waiting.group, waiting.count))
+            chosen = np.repeat(waiting.group, waiting.count)
+            return rows_of_groups(waiting, self._select_table)(chosen)
         return self._feed.result()
 
     def snapshot(self) -> bytes:
@@ -269,11 +267,8 @@ class Publisher:
         alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
         groups = pa.table({"code": codes, "alive": alive, **named})
         tables = {"entities": groups, **self._feed.tables()}
-        if self._cut is not None:
-            tables["cut"] = self._cut
-        initial = self._initial.table()
-        if initial is not None:
-            tables["initial"] = initial
+        others = {"cut": self._cut, "initial": self._initial.table()}
+        tables |= {name: table for name, table in others.items() if table is not None}
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
         return pack("publisher", header, tables)
@@ -426,8 +421,8 @@ class Publisher:
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""
-        if self._can_be_late(updates.layout):
-            many = _ones(updates.at.size) if self._is_whole else updates.count
+        if self._rows.can_be_late(updates.layout):
+            many = ones(updates.at.size) if self._is_whole else updates.count
             self._states.record(updates.at, updates.group, many, states_of(updates))
             return
         found = self._rows.of(updates)
@@ -435,11 +430,6 @@ class Publisher:
         self._states.record(updates.at, updates.group, found.many, rows)
         if found.faults is not None and found.faults.any():
             self._lack(found, found.faults)
-
-    def _can_be_late(self, layout: LaneLayout) -> bool:
-        """Whether rows of states may be made when somebody reads them; wide ones are too large."""
-        is_small = not self._is_whole or not layout.is_wide
-        return self._is_plain and is_small and not self._rows.may_lack(layout)
 
     def _lack(self, found: FoundRows, faults: NDArray[np.bool_]) -> None:
         """Groups without a value end the query, unless these are set aside: they have no row."""
@@ -507,8 +497,3 @@ class Publisher:
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
-
-
-def _ones(size: int) -> Vector:
-    """So many ones, which take no memory."""
-    return np.broadcast_to(np.ones(1, np.int64), size)

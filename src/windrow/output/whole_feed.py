@@ -22,7 +22,7 @@ from windrow.output.row_log import taken_rows
 from windrow.output.state_log import States
 from windrow.output.unread_limit import UNREAD_BYTES
 
-__all__ = ["WholeFeed"]
+__all__ = ["WholeFeed", "ones"]
 
 # What is buffered for an absent reader: beyond it changes are netted and answers dropped.
 UPDATES_LIMIT = 1_000_000
@@ -331,3 +331,8 @@ class WholeFeed(StateFeed):
 
     def _start_over(self) -> bool:
         return False
+
+
+def ones(size: int) -> Vector:
+    """So many ones, which take no memory."""
+    return np.broadcast_to(np.ones(1, np.int64), size)

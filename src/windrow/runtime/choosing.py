@@ -29,7 +29,7 @@ class Chooser:
         self._before = WorkDone((0,) * len(plan.inputs))
         self._since_us = START_OF_TIME
         # The algorithm that was found to be good enough last, and the figures that said so.
-        self._settled: tuple[str, Figures] | None = None
+        self._kept_for: tuple[str, Figures] | None = None
 
     @property
     def figures(self) -> Figures:
@@ -61,14 +61,14 @@ class Chooser:
 
     def better(self, current: str) -> str | None:
         """An algorithm that promises to be much cheaper than the current one."""
-        settled = self._settled
-        if settled and settled[0] == current and _are_alike(settled[1], self._figures):
+        known = self._kept_for
+        if known and known[0] == current and _are_alike(known[1], self._figures):
             return None
         ranked = [each for each in candidates(self._plan, self._figures) if each.reason is None]
         cost = {each.name: each.nanoseconds for each in ranked}
         best = ranked[0]
         if best.name == current or best.nanoseconds > WORTH_CHANGING * cost[current]:
-            self._settled = (current, self._figures)
+            self._kept_for = (current, self._figures)
             return None
         return best.name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,8 +36,11 @@ from windrow.rows.shape import shape_of
 from windrow.windows.marks import Mark
 
 if TYPE_CHECKING:
+    from windrow.output.selects.change_feed import ChangedRows, ChangeFeed
     from windrow.output.selects.select_feed import SelectFeed
 else:
+    ChangedRows = deferred("windrow.output.selects.change_feed", "ChangedRows")
+    ChangeFeed = deferred("windrow.output.selects.change_feed", "ChangeFeed")
     SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
@@ -56,12 +59,15 @@ class PublisherMark(NamedTuple):
 class Publisher:
     """Takes what all shards of a query give for each step of the clock.
 
+    live: of a select that is followed by its changes, the columns of its result now and its rows.
     unread_limit: bytes for answers and changes that nobody has read.
     """
 
     unread_limit = UNREAD_BYTES
 
-    def __init__(self, plan: QueryPlan) -> None:
+    def __init__(
+        self, plan: QueryPlan, live: Callable[[], tuple[list[pa.Array], int]] | None = None
+    ) -> None:
         self._plan = plan
         self._shape = shape_of(plan)
         self._groups = KnownGroups([part.type.arrow for part in self._shape.group_columns])
@@ -71,7 +77,11 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._selects = SelectFeed(schema) if self._shape.is_select else None
+        is_counted = self._shape.is_select and live is None
+        self._selects = SelectFeed(schema) if is_counted else None
+        self._changes = None
+        if live is not None:
+            self._changes = ChangeFeed(schema, lambda: self._select_table(*live()))
         self._rows = ResultRows(plan, self._shape, self._groups)
         self._is_late = not self._is_whole and self._rows.is_plain
         # Every group with rows has a row in the result: nothing else says which are alive.
@@ -79,7 +89,7 @@ class Publisher:
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
         states: StateFeed = GroupFeed(log, self._groups.rank)
         self._states = WholeFeed(schema) if self._is_whole else states
-        self._feed: Feed = self._selects or self._states
+        self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
@@ -94,7 +104,9 @@ class Publisher:
         """
         if not is_increasing(instants):
             instants = distinct_instants(instants)
-        if self._selects is not None:
+        if self._changes is not None:
+            self._record_changes(self._changes, partials[0][1], instants)
+        elif self._selects is not None:
             if len(partials) == 1:
                 partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
             self._record_rows(self._selects, partials, instants)
@@ -120,6 +132,8 @@ class Publisher:
         if self._combiner is not None:
             self._combiner.undo_step()
         mark.own.rewind()
+        if self._changes is not None:
+            return  # nothing was written in place, and nothing is known by codes
         if self._combiner is not None:
             self._combiner.derive()
         self._feed.derive()
@@ -130,6 +144,14 @@ class Publisher:
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
         self._turns = turns
+
+    def _record_changes(self, feed: ChangeFeed, partial: Partial, instants: Vector) -> None:
+        """Changes of a select, as its shard tells them."""
+        changes = partial.rows
+        assert changes is not None, "its shard was to follow it"
+        self._note_instants(changes.at, instants)
+        table = self._select_table(changes.columns, changes.at.size)
+        feed.record(ChangedRows.of(changes.at, changes.sign, table))
 
     def _record_states(self, updates: CodedUpdates, instants: Vector) -> None:
         is_first = self._first_instant == END_OF_TIME

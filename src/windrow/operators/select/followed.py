@@ -15,7 +15,7 @@ from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.select.followers import (
-    DistinctRows,
+    DifferentRows,
     Follower,
     JoinedPairs,
     UnmatchedRows,
@@ -31,7 +31,7 @@ from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.windows.row_store import NO_MATRIX
-from windrow.windows.window import EventColumns, Window
+from windrow.windows.window import EventColumns
 
 __all__ = ["FollowedSelect"]
 
@@ -62,7 +62,6 @@ class FollowedSelect(Operator):
         self._sides = list(numbers)
         if shape.negations:
             self._sides = [shape.negations[0].of, shape.negations[0].negated]
-        self._stores = [self._windows[number].columns.store for number in self._sides]
         self._shown = [self._column(part) for part in shape.group_columns]
         self._layout = LaneLayout.smallest(shape.kinds)
         self._entered = [0] * len(self._windows)
@@ -90,15 +89,13 @@ class FollowedSelect(Operator):
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
         found = self._follower.follow([self._events(side, until) for side in self._sides])
-        rows = ordered_changes(found, self._shown, self._stores)
+        rows = ordered_changes(found, self._shown)
         self._live += int(rows.sign.sum())
         self._reclaim()
         none = np.empty(0, np.int64)
         lanes = np.zeros((0, self._layout.lane_count), np.int64)
         groups = pa.RecordBatch.from_arrays([], names=[])
-        return Partial(
-            none, none.astype(np.int32), none, lanes, self._layout, groups, 0, rows=rows
-        )
+        return Partial(none, none.astype(np.int32), none, lanes, self._layout, groups, 0, rows=rows)
 
     def _events(self, input_index: int, until: int) -> WindowEvents:
         """All events of a window up to `until`."""
@@ -198,7 +195,7 @@ def _follower(shape: QueryShape) -> Follower:
     if not shape.is_distinct:
         return WindowRows()
     parts = [part for part in shape.group_columns if isinstance(part, ColumnRef)]
-    return DistinctRows([part.column for part in parts], [part.type.arrow for part in parts])
+    return DifferentRows([part.column for part in parts], [part.type.arrow for part in parts])
 
 
 def _doubled(events: EventColumns) -> EventColumns:

@@ -47,6 +47,17 @@ def enter_chain(place, side, code, base, links, chains):
     chains.newest[uint64(code), side] = number
 
 
+@inlined
+def fetch_partner(event, events, side, others, chains):
+    """Have what a later event needs brought into the cache: its key, and its first partner."""
+    later = events.row[uint64(event + 2 * AHEAD)]
+    prefetch(chains.newest, events.codes[uint64(later)])
+    soon = events.codes[uint64(events.row[uint64(event + AHEAD)])]
+    found = chains.newest[uint64(soon), side]
+    if found >= chains.heads[side]:
+        prefetch(others.links, found - others.base)
+
+
 @njit(cache=True)
 def follow_pairs(left, right, chains, out, progress):
     """Joined rows of two windows: a row that enters or leaves finds its partners in the other.
@@ -64,8 +75,8 @@ def follow_pairs(left, right, chains, out, progress):
         if is_left:
             now, place, sign = left.at[uint64(i)], left.row[uint64(i)], left.sign[uint64(i)]
             code = left.codes[uint64(place)]
-            if fetches and i + AHEAD < left.at.size:
-                prefetch(chains.newest, left.codes[uint64(left.row[uint64(i + AHEAD)])])
+            if fetches and i + 2 * AHEAD < left.at.size:
+                fetch_partner(i, left, 1, right, chains)
             found = chains.newest[uint64(code), 1]
             first = chains.heads[1]
             while found >= first and used < room:
@@ -77,8 +88,8 @@ def follow_pairs(left, right, chains, out, progress):
         else:
             now, place, sign = right.at[uint64(j)], right.row[uint64(j)], right.sign[uint64(j)]
             code = right.codes[uint64(place)]
-            if fetches and j + AHEAD < right.at.size:
-                prefetch(chains.newest, right.codes[uint64(right.row[uint64(j + AHEAD)])])
+            if fetches and j + 2 * AHEAD < right.at.size:
+                fetch_partner(j, right, 0, left, chains)
             found = chains.newest[uint64(code), 0]
             first = chains.heads[0]
             while found >= first and used < room:

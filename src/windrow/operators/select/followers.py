@@ -17,12 +17,21 @@ from windrow.windows.buffer import ColumnWindow
 from windrow.windows.codes import Codes, KeyCoder
 from windrow.windows.growing import enlarged, enlarging_bytes
 
-__all__ = ["DistinctRows", "Follower", "JoinedPairs", "UnmatchedRows", "WindowEvents", "WindowRows"]
+__all__ = [
+    "DifferentRows",
+    "Follower",
+    "JoinedPairs",
+    "UnmatchedRows",
+    "WindowEvents",
+    "WindowRows",
+]
 
 Vector = NDArray[np.int64]
 NOBODY = -1  # before the number of any row
 NULL_CODE = 0  # of a key with NULL in it: no row on the right has it
 SMALLEST_ROOM = 1024
+# There is room for so many times the changes that events had in the step before.
+SPARE = 1.25
 
 
 class WindowEvents(NamedTuple):
@@ -75,13 +84,13 @@ class Follower(Protocol):
         """Peak of additional bytes while so many rows come."""
 
 
-Pairs = tuple[Vector, Vector]
+Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 class WindowRows:
     """All rows of one window."""
 
-    linked = (False,)
+    linked: tuple[bool, ...] = (False,)
 
     def codes(self, input_index: int, rows: PreparedRows) -> Codes:
         """Nothing has to be known of a row."""
@@ -94,12 +103,13 @@ class WindowRows:
     def follow(self, events: Sequence[WindowEvents]) -> FoundChanges:
         """Events of the window are the changes."""
         (each,) = events
-        return FoundChanges(each.at, each.sign, each.row, each.row)
+        places = each.row.astype(np.int32)
+        return FoundChanges(each.at, each.sign, places, places)
 
     def live(self, windows: Sequence[WindowEvents], columns: Sequence[ColumnWindow]) -> Pairs:
         """All rows held."""
         del windows
-        places = np.arange(columns[0].head, columns[0].tail)
+        places = np.arange(columns[0].head, columns[0].tail, dtype=np.int32)
         return places, places
 
     def key_columns(self, codes: Codes) -> list[pa.Array]:
@@ -115,10 +125,10 @@ class WindowRows:
         return 0
 
 
-class DistinctRows:
+class DifferentRows:
     """Different rows of one window."""
 
-    linked = (False,)
+    linked: tuple[bool, ...] = (False,)
 
     def __init__(self, names: list[str], types: list[pa.DataType]) -> None:
         self._names = names
@@ -147,7 +157,8 @@ class DistinctRows:
         """One row of each kind."""
         del windows
         head, tail = columns[0].head, columns[0].tail
-        places = head + np.unique(columns[0].codes[head:tail], return_index=True)[1]
+        first = np.unique(columns[0].codes[head:tail], return_index=True)[1]
+        places = (head + first).astype(np.int32)
         return places, places
 
     def key_columns(self, codes: Codes) -> list[pa.Array]:
@@ -175,6 +186,7 @@ class KeyedRows:
     def __init__(self, types: list[pa.DataType]) -> None:
         self._coder = KeyCoder(types) if types else None
         self._chains = Chains(np.empty((0, 2), np.int64), np.zeros(2, np.int64))
+        self._changes_an_event = 1.0  # room for so many is made
 
     def release(self, codes: Codes) -> None:
         """Rows have left."""
@@ -214,16 +226,21 @@ class KeyedRows:
         self, kernel: Callable[..., bool], events: Sequence[WindowEvents]
     ) -> FoundChanges:
         left, right = events
-        out, progress = FoundChanges.room(left.at.size + right.at.size + SMALLEST_ROOM), _progress()
+        count = left.at.size + right.at.size
+        out = FoundChanges.room(int(self._changes_an_event * count) + SMALLEST_ROOM)
+        progress = _progress()
         while not kernel(left, right, self._chains, out, progress):
             out = out.doubled()
-        return out.first(int(progress[kernels.USED]))
+        used = int(progress[kernels.USED])
+        if count >= SMALLEST_ROOM:
+            self._changes_an_event = SPARE * used / count
+        return out.first(used)
 
 
 class JoinedPairs(KeyedRows):
     """Pairs of rows of two windows with equal keys."""
 
-    linked = (True, True)
+    linked: tuple[bool, ...] = (True, True)
 
     def codes(self, input_index: int, rows: PreparedRows) -> Codes:
         """Equal keys have one code; no key is NULL."""
@@ -241,7 +258,7 @@ class JoinedPairs(KeyedRows):
         left, right = windows
         head, tail, size = columns[0].head, columns[0].tail, SMALLEST_ROOM
         while True:
-            out = np.empty(size, np.int64), np.empty(size, np.int64)
+            out = np.empty(size, np.int32), np.empty(size, np.int32)
             used = int(kernels.list_pairs(head, tail, left.codes, right, self._chains, *out))
             if used <= size:
                 return out[0][:used], out[1][:used]
@@ -251,7 +268,7 @@ class JoinedPairs(KeyedRows):
 class UnmatchedRows(KeyedRows):
     """Rows of the left window whose key no row of the right one has."""
 
-    linked = (True, False)
+    linked: tuple[bool, ...] = (True, False)
     _nothing = 0
 
     def __init__(self, types: list[pa.DataType], names: tuple[str, ...], negated: int) -> None:
@@ -277,7 +294,7 @@ class UnmatchedRows(KeyedRows):
         del windows
         head, tail = columns[0].head, columns[0].tail
         matches = self._chains.newest[columns[0].codes[head:tail], 1]
-        places = head + np.flatnonzero(matches == 0)
+        places = (head + np.flatnonzero(matches == 0)).astype(np.int32)
         return places, places
 
     def key_columns(self, codes: Codes) -> list[pa.Array]:

@@ -37,9 +37,7 @@ class KeptColumns:
         self._names = [first[place] for place in range(len(place_of))]
         self._types = [columns.schema.field(name).type for name in self._names]
         self._coders = {
-            place: KeyCoder([kind])
-            for place, kind in enumerate(self._types)
-            if needs_codes(kind)
+            place: KeyCoder([kind]) for place, kind in enumerate(self._types) if needs_codes(kind)
         }
 
     @property
@@ -53,7 +51,7 @@ class KeptColumns:
 
     def is_float(self, place: int) -> bool:
         """Whether the word has the bits of a double."""
-        return pa.types.is_floating(self._types[place])
+        return bool(pa.types.is_floating(self._types[place]))
 
     def is_coded(self, place: int) -> bool:
         """Whether the word is a code."""

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["ColumnArrays", "FoundChanges", "RowChanges"]
+__all__ = ["FoundChanges", "RowChanges", "RowWords"]
 
 Vector = NDArray[np.int64]
 Signs = NDArray[np.int8]
+Places = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -33,35 +34,35 @@ class FoundChanges(NamedTuple):
 
     at: Vector
     sign: Signs
-    left: Vector
-    right: Vector
+    left: Places
+    right: Places
 
     @classmethod
     def room(cls, size: int) -> FoundChanges:
         """Room for so many."""
-        places = (np.empty(size, np.int64) for _ in range(2))
+        places = (np.empty(size, np.int32) for _ in range(2))
         return cls(np.empty(size, np.int64), np.empty(size, np.int8), *places)
 
     def first(self, count: int) -> FoundChanges:
         """The first of them."""
-        return FoundChanges(*(each[:count] for each in self))
+        at, sign, left, right = self
+        return FoundChanges(at[:count], sign[:count], left[:count], right[:count])
 
     def doubled(self) -> FoundChanges:
         """With as much room again."""
-        more = FoundChanges.room(self.at.size)
-        return FoundChanges(*map(np.concatenate, zip(self, more, strict=True)))
+        size = self.at.size
+        more = FoundChanges.room(2 * size)
+        more.at[:size], more.sign[:size] = self.at, self.sign
+        more.left[:size], more.right[:size] = self.left, self.right
+        return more
 
 
-class ColumnArrays(NamedTuple):
-    """Where a kernel finds the words of columns: of the left or the right row, in which matrix.
+class RowWords(NamedTuple):
+    """The rows of changes as words, a row of the matrix for each column of the select list.
 
     is_float: whether a word has the bits of a double. No flags of validity: nothing is NULL.
     """
 
-    side: NDArray[np.uint8]
-    word: Vector
+    words: NDArray[np.int64]
+    valid: NDArray[np.uint8]
     is_float: NDArray[np.bool_]
-    left_words: Vector
-    left_valid: NDArray[np.uint8]
-    right_words: Vector
-    right_valid: NDArray[np.uint8]

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from windrow.backlog import joined_rows
 from windrow.errors import DataError
 from windrow.output import group_feed
-from windrow.output.feed_columns import timestamps, with_answer_columns
+from windrow.output.feed_columns import repeated_rows, timestamps, with_answer_columns
 from windrow.output.selects import kernels
 from windrow.output.selects.order_words import row_order
 from windrow.output.told_updates import ToldUpdates
 from windrow.output.unread_limit import UNREAD_BYTES
-from windrow.windows.codes import KeyCoder
 
 __all__ = ["ChangeFeed", "ChangedRows"]
 
@@ -127,24 +126,18 @@ class ChangeFeed(ToldUpdates[ChangedRows]):
             return with_answer_columns(instants, self._schema.empty_table())
         now = self._live()
         both = joined_rows([now, changes.rows])
-        code = _codes(both)
-        rows, copies = self._rows_before(both, code, now.num_rows, changes.sign)
+        order, starts = _equal_runs(both)
+        sign = np.concatenate([np.zeros(now.num_rows, np.int8), changes.sign])
+        # What is there now, without what came since: that was there before.
+        is_live = np.arange(order.size) < now.num_rows
+        copies = _sums(is_live[order].astype(np.int64) - sign[order], starts)
         step = np.concatenate([[0], np.cumsum(changes.sign, dtype=np.int64)])
         counts = int(copies.sum()) + step[np.searchsorted(changes.at, instants, side="right")]
-        found = _listed(instants, counts, rows, copies, code, now.num_rows, changes)
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.repeat(np.arange(starts.size), np.diff(starts, append=order.size))
+        ranks = rank[now.num_rows :]
+        found = _listed(instants, counts, order[starts], copies, ranks, changes)
         return with_answer_columns(np.repeat(instants, counts), both.take(pa.array(found)))
-
-    def _rows_before(
-        self, both: pa.Table, code: Codes, live: int, sign: NDArray[np.int8]
-    ) -> tuple[Vector, Codes]:
-        """The first row with each code, in order, and its copies before the changes."""
-        size = int(code.max(initial=-1)) + 1
-        copies = np.bincount(code[:live], minlength=size)
-        np.subtract.at(copies, code[live:], sign)
-        first = np.full(size, code.size)
-        np.minimum.at(first, code, np.arange(code.size))
-        order = row_order(both.take(pa.array(first)), np.array([0, size]))
-        return first[order], copies[order].astype(np.int32)
 
     def _told(self, updates: ChangedRows) -> pa.Table:
         columns = [timestamps(updates.at), pa.array(updates.sign), *updates.rows.columns]
@@ -168,17 +161,11 @@ class ChangeFeed(ToldUpdates[ChangedRows]):
     def _net_changes(self) -> None:
         """Put one net change of each row in the place of the changes that nobody has read."""
         changes = self._joined(self._changes_apart_and_since())
-        code = _codes(changes.rows)
-        net = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
-        np.add.at(net, code, changes.sign)
-        first = np.full(net.size, code.size)
-        np.minimum.at(first, code, np.arange(code.size))
-        changed = np.flatnonzero(net)
-        rows = changes.rows.take(pa.array(first[changed]))
-        order = row_order(rows, np.array([0, changed.size]))
-        copies = np.abs(net[changed[order]])
-        sign = np.repeat(np.sign(net[changed[order]]), copies).astype(np.int8)
-        rows = rows.take(pa.array(np.repeat(order, copies))).combine_chunks()
+        order, starts = _equal_runs(changes.rows)
+        net = _sums(changes.sign[order], starts)
+        copies = np.abs(net)
+        sign = np.repeat(np.sign(net), copies).astype(np.int8)
+        rows = changes.rows.take(pa.array(np.repeat(order[starts], copies)))
         at = np.full(sign.size, changes.at[-1], np.int64)
         self.changes_netted += len(changes) - sign.size
         self._apart, self._told_to = ChangedRows.of(at, sign, rows), self._updates.end
@@ -231,21 +218,25 @@ class ChangeFeed(ToldUpdates[ChangedRows]):
         self._updates.drop_before(min(self._answered_to, self._told_to))
 
 
-def _codes(rows: pa.Table) -> Codes:
-    """Equal rows have one code, from 0 on."""
-    if not rows.num_columns:
-        return np.zeros(rows.num_rows, np.int32)
-    return KeyCoder(rows.schema.types).acquire(
-        [column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-         for column in rows.columns]
-    )  # fmt: skip
+def _equal_runs(rows: pa.Table) -> tuple[Vector, Vector]:
+    """The order of rows, and where in it those begin that are equal to each other."""
+    order = row_order(rows, np.array([0, rows.num_rows]))
+    return order, np.flatnonzero(~repeated_rows(rows.take(pa.array(order))))
+
+
+def _sums(numbers: NDArray[np.integer], starts: Vector) -> Vector:
+    """The sums of numbers in runs that begin so."""
+    return np.add.reduceat(numbers, starts, dtype=np.int64) if starts.size else NONE
 
 
 def _listed(
-    instants: Vector, counts: Vector, rows: Vector, copies: Codes, code: Codes, live: int,
+    instants: Vector, counts: Vector, rows: Vector, copies: Vector, ranks: Vector,
     changes: ChangedRows,
 ) -> Vector:  # fmt: skip
-    """The rows of the answers, one instant after the other, in order."""
+    """The rows of the answers, one instant after the other, in order.
+
+    rows: in order, with their copies before the changes; ranks: which of them each change is of.
+    """
     total = int(counts.sum())
     if total > group_feed.ANSWER_ROWS_LIMIT:
         raise DataError(
@@ -253,16 +244,13 @@ def _listed(
             f"there are {total} unread rows of answers, more than {group_feed.ANSWER_ROWS_LIMIT}",
             hint="call answers() more often, give the query an EVERY clause, or read changes()",
         )
-    rank = np.empty(rows.size, np.int64)
-    rank[code[rows]] = np.arange(rows.size)
-    ranks = rank[code[live:]]
     order = np.argsort(ranks, kind="stable")
     first_update = np.searchsorted(ranks[order], np.arange(rows.size + 1))
     moved = np.concatenate([[0], np.cumsum(changes.sign[order], dtype=np.int64)])
     many = copies[ranks[order]] + moved[1:] - moved[first_update[:-1]][ranks[order]]
     out = np.empty(total, np.int64)
     kernels.list_copies(
-        rows, copies, first_update, np.searchsorted(instants, changes.at[order]),
+        rows, copies.astype(np.int32), first_update, np.searchsorted(instants, changes.at[order]),
         many.astype(np.int32), np.cumsum(counts) - counts, out,
     )  # fmt: skip
     return out

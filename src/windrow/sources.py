@@ -69,14 +69,17 @@ def kafka(
     starting: str = "earliest",
     max_offsets_per_batch: int | None = None,
     options: Mapping[str, str] | None = None,
+    from_record: Mapping[str, str] | None = None,
 ) -> KafkaSource:
-    """Records of a Kafka topic; what cannot be read is counted as bad_time.
+    """Records of a Kafka topic, or of several ("a, b"); what cannot be read counts as bad_time.
 
     format: of the values, 'json', 'avro' or 'confluent-avro'. avro_schema: the schema that they
     were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
-    record's own timestamp. starting: 'earliest' or 'latest', where a new query begins.
-    max_offsets_per_batch: at most this many records in one batch. options: settings of Kafka's
-    client, such as {"kafka.security.protocol": "SSL"}.
+    record's own timestamp. starting: 'earliest' or 'latest', where a new query begins, or an
+    instant: with the first records that are not older. max_offsets_per_batch: at most this many
+    records in one batch. options: settings of Kafka's client, such as
+    {"kafka.security.protocol": "SSL"}. from_record: columns that are not in the value, each with
+    'key', 'headers', 'topic', 'partition', 'offset' or 'timestamp'.
 
     >>> kafka("readings", "broker:9092", starting="latest").topic
     'readings'
@@ -90,6 +93,7 @@ def kafka(
         starting,
         max_offsets_per_batch,
         options=dict(options or {}),
+        from_record=dict(from_record or {}),
     )
 
 

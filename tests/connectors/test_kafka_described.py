@@ -61,6 +61,7 @@ def test_scripts_describe_what_python_describes() -> None:
         ({"format": "avro"}, "WB481"),
         ({"servers": ""}, "WB482"),
         ({"topic": ""}, "WB482"),
+        ({"from_record": {"k": "value"}}, "WB480"),
         ({"options": {"security.protocol": "SSL"}}, "WB483"),
         ({"options": {"kafka.bootstrap.servers": "elsewhere:1"}}, "WB483"),
     ],
@@ -69,6 +70,32 @@ def test_sources_that_cannot_be(options: dict[str, object], code: str) -> None:
     given: dict[str, object] = {"topic": "in", "servers": SERVERS, **options}
     with pytest.raises(BindingError, match=code):
         sources.kafka(**given)  # type: ignore[arg-type]
+
+
+def test_topics_parts_of_records_and_an_instant() -> None:
+    source = (
+        "kafka('in, also', servers = 'localhost:9092', starting = '2026-01-01 12:00:00', "
+        "from_record = 'k = key, tags = Headers')"
+    )
+    described = job_of(SCRIPT.format(source=source, sink="memory()")).streams["t"].source
+    parts = {"k": "key", "tags": "headers"}
+    start = "2026-01-01 12:00:00"
+    given = sources.kafka("in, also", SERVERS, starting=start, from_record=parts)
+    assert described == given
+    assert (given.topics, given.starting_us()) == (["in", "also"], 1_767_268_800_000_000)
+    with pytest.raises(BindingError, match="WB488"):
+        job_of(SCRIPT.format(source=source.replace("k = key", "key"), sink="memory()"))
+
+
+@pytest.mark.spark
+def test_columns_of_records_are_checked() -> None:
+    parts = pytest.importorskip("windrow.connectors.kafka.spark_record_parts")
+    stream = StreamSchema("t", columns_of("ts timestamp, k string"), "ts")
+    for from_record, named in (({"q": "key"}, "'q'"), ({"k": "headers"}, "MAP<STRING")):
+        source = sources.kafka("in", SERVERS, from_record=from_record)
+        with pytest.raises(BindingError, match="WB489") as raised:
+            parts.check_record_columns(stream, source)
+        assert named in str(raised.value)
 
 
 def test_sinks_that_cannot_be() -> None:

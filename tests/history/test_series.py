@@ -47,7 +47,7 @@ def test_points_are_sums_over_the_rows(
     rows: list[tuple[int, str, int]], points: int, group: str | None
 ) -> None:
     operator = kept(rows, ["k"])
-    keys = None if group is None else group_keys(operator, [group])
+    keys = None if group is None else group_keys(operator.schema, [group])
     found = series_of(operator, "x", None, None, points, keys).to_pylist()
     wanted = [(time, value) for time, key, value in rows if group in (None, key)]
     assert sum(row["count"] for row in found) == len(wanted)

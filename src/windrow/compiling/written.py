@@ -19,7 +19,12 @@ _NODES = (
     ast.Subscript, ast.Tuple, ast.Dict, ast.Attribute, ast.expr_context, ast.boolop, ast.operator,
     ast.unaryop, ast.cmpop,
 )  # fmt: skip
-_METHODS = frozenset(["add", "append", "first", "get", "isascii", "popleft", "remove", "tzinfo"])
+_METHODS = frozenset(
+    [
+        "add", "append", "first", "get", "is_integer", "isascii", "popleft", "pushes", "remove",
+        "rows", "tzinfo",
+    ]
+)  # fmt: skip
 _BUILTINS = {
     "KeyError": KeyError, "bool": bool, "float": float, "int": int, "len": len, "str": str,
     "type": type,

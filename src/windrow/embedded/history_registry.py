@@ -117,12 +117,12 @@ class Histories:
     ) -> pa.Table:
         """Points of a chart, of one group or of all."""
         operator = self._operator(stream)
-        return series_of(operator, measure, *interval, points, group_keys(operator, group))
+        return series_of(operator, measure, *interval, points, group_keys(operator.schema, group))
 
     def tree(self, stream: str, group: list[str]) -> pa.Table:
         """The nodes of a history, of one group or of all."""
         operator = self._operator(stream)
-        return shape_table(operator, group_keys(operator, group))
+        return shape_table(operator, group_keys(operator.schema, group))
 
     def _operator(self, stream: str) -> HistoryOperator:
         operator = self.operators.get(stream)

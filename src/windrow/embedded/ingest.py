@@ -87,6 +87,7 @@ class Ingest(IngestSteps, EventSubscribers):
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
+        self.news = 0  # pushes of rows that were gathered
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
@@ -131,6 +132,7 @@ class Ingest(IngestSteps, EventSubscribers):
         gathered = into.gathered
         read = gathered.readers.get(type(rows))
         row = None if read is None else read(rows)
+        self.news += 1
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
             if into.batches.pieces:
                 self.flush()

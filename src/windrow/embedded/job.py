@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 import pyarrow as pa
 
@@ -17,12 +16,10 @@ from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobTable
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
-from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 
 __all__ = [
     "declare_functions",
-    "declare_history",
     "declare_stream",
     "declare_tables",
     "declare_views",
@@ -78,20 +75,6 @@ def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) ->
         session.view(view.name, view.text)
 
 
-def declare_history(session: EmbeddedSession, schema: HistorySchema) -> None:
-    """Declares a history of a script."""
-    session.history(
-        schema.stream.name,
-        measures=[column.name for column in schema.measures],
-        by=[column.name for column in schema.keys],
-        levels=[(_span(each), _span(kept)) for each, kept in schema.levels],
-    )
-
-
-def _span(span_us: int | None) -> timedelta | None:
-    return None if span_us is None else timedelta(microseconds=span_us)
-
-
 def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list[Outlet]:
     """All that the job declares, at work."""
     sources = job.sources()
@@ -105,7 +88,7 @@ def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list
     declare_views(session, job, sources)
     for name, history in job.histories.items():
         if name in sources:
-            declare_history(session, history.schema)
+            session.history(name, **history.schema.declared())
 
     def answered(query: str, answers: pa.Table) -> None:
         if job.queries[query].sink.shows == "answers":

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from windrow.embedded.slow_events import SlowEvents
 from windrow.event_time import START_OF_TIME
 from windrow.events.answer import Answer, answer_of
-from windrow.events.event_run import EventRun, StreamFeed
+from windrow.events.event_group import EventGroup
+from windrow.events.event_run import EventRun
 from windrow.events.giving_up import GivesUpError
+from windrow.events.stream_feed import StreamFeed
 from windrow.events.subscriptions import Event, Subscription, Subscriptions
 from windrow.plan.model import QueryPlan
 from windrow.runtime.shard import Shard
@@ -41,7 +43,7 @@ class QueryEvents:
     def __init__(self, query: EmbeddedQuery, ingest: Ingest) -> None:
         self._query, self._ingest = query, ingest
         self._run: EventRun | None = None
-        self._steps = -1  # the steps of the session that the run has followed
+        self._is_alone = False  # its run was given up with others: it does not go with them again
         self._slow, self._patience = 0, 1
         self._is_known = isinstance(query.plan, QueryPlan)  # whether runs may do it
         self._batches = 0
@@ -75,10 +77,16 @@ class QueryEvents:
             ingest.flush()
         if run is not None:
             self._batches = 0
-            if self._steps == ingest.steps and not run.is_torn and not ingest.has_batches:
+            group = run.group
+            if group.steps == ingest.steps and not group.is_torn:
                 try:
-                    run.catch_up(ingest.arrived_us if ingest.is_by_arrival else None)
-                    return run.answer()
+                    if group.news != ingest.news:
+                        follow = run.catch_up if run.listens else group.catch_up
+                        follow(ingest.arrived_us if ingest.is_by_arrival else None)
+                        group.news = ingest.news
+                    answer = run.answer()
+                    answer.at_us = group.clock
+                    return answer
                 except GivesUpError:
                     self._patience *= 2
             self.drop()
@@ -139,7 +147,7 @@ class QueryEvents:
         if self._ingest.has_batches:
             self.drop()
         if self._run is not None and self._reader is None:
-            if self._steps == self._ingest.steps and not self._run.is_torn:
+            if self._follows(self._run):
                 try:
                     self._run.catch_up(self._ingest.arrived_us)
                     return self._run.told()
@@ -169,9 +177,9 @@ class QueryEvents:
         if self._reader is None and self._subscriptions.any and self._run is not None:
             run, told = self._run, (START_OF_TIME, self._run.told_rows, self._run.told())
             self._set_run(None)
-            if run.is_torn:
+            if run.group.is_torn:
                 self._reader = SlowEvents(
-                    self._query, self._query.follow_all(), run.clock, *told[1:]
+                    self._query, self._query.follow_all(), run.group.clock, *told[1:]
                 )
             else:
                 self._reader = SlowEvents(self._query, self._query.follow(), *told)
@@ -181,12 +189,15 @@ class QueryEvents:
         run, self._slow = self._run, 0
         self._set_run(None)
         if run is not None and self._subscriptions.any and self._reader is None:
-            told = (run.clock, run.told_rows, run.told())
+            told = (run.group.clock, run.told_rows, run.told())
             self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
 
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""
-        listed = self._ingest.with_runs
+        listed, old = self._ingest.with_runs, self._run
+        if old is not None:
+            self._is_alone = self._is_alone or old.group.is_torn
+            old.leave()
         self._run = self._query.run_beside = run
         if run is None and self in listed:
             listed.remove(self)
@@ -199,9 +210,8 @@ class QueryEvents:
         if run is None:
             return
         self._batches += 1
-        follows = self._steps == self._ingest.steps and not run.is_torn
         is_unread = self._batches > BATCHES_UNREAD and not self._subscriptions.any
-        if not follows or is_unread or not self._has_room(run.nbytes):
+        if not self._follows(run) or is_unread or not self._has_room(run.nbytes):
             self.drop()
             return
         try:
@@ -214,16 +224,20 @@ class QueryEvents:
         run = self._run
         if run is None:
             return
-        if not self._is_plain or run.is_torn:
+        if not self._is_plain or run.group.is_torn:
             self.drop()
             return
-        for feed in run.feeds:
+        for feed in run.group.feeds:
             stream = self._ingest.streams[feed.name]
             if stream.gathered.rows:
                 self.drop()
                 return
             feed.begin(stream.completeness.through, stream.believed_until_us)
-        self._steps = self._ingest.steps
+        run.group.steps, run.group.news = self._ingest.steps, -1
+
+    def _follows(self, run: EventRun) -> bool:
+        """Whether it is whole, and has followed all that was applied."""
+        return run.group.steps == self._ingest.steps and not run.group.is_torn
 
     def _slow_answer(self) -> Answer:
         query = self._query
@@ -264,6 +278,14 @@ class QueryEvents:
         self._batches = 0
         self._set_run(run)
         self.confirm()
+        if not self._is_alone and not self._subscriptions.any:
+            run.join(self._groups_beside(run))
+
+    def _groups_beside(self, run: EventRun) -> list[EventGroup]:
+        """The groups of other queries, each once."""
+        runs = [events.run for events in self._ingest.with_runs]
+        groups = {id(each.group): each.group for each in runs if each is not None}
+        return [group for group in groups.values() if group is not run.group]
 
     def _feed(self, name: str) -> StreamFeed:
         stream = self._ingest.streams[name]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from typing import Any
 
 from windrow.event_time import START_OF_TIME
@@ -22,8 +23,9 @@ class Answer(list[dict[str, Any]]):
     """
 
     # Without __init__: one is made for every event, and then it is a plain copy of a list.
-    __slots__ = ("_level", "at_us")
+    __slots__ = ("_level", "at_us", "is_changed")
     at_us: int
+    is_changed: bool  # by whoever has it; set where that is of interest
     _level: str
 
     @property
@@ -45,6 +47,25 @@ class Answer(list[dict[str, Any]]):
     def error_bound(self) -> float | None:
         """As in answers(); None where the answer is exact or the bound is not known here."""
         return None
+
+
+def _noticed(name: str) -> Callable[..., Any]:
+    """A method of lists that changes them, which says so."""
+    change = getattr(list, name)
+
+    @wraps(change)
+    def noticed(self: Answer, *given: Any, **options: Any) -> Any:
+        self.is_changed = True
+        return change(self, *given, **options)
+
+    return noticed
+
+
+for _name in (
+    "__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert",
+    "pop", "remove", "reverse", "sort",
+):  # fmt: skip
+    setattr(Answer, _name, _noticed(_name))
 
 
 def answer_of(

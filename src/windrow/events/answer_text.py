@@ -7,6 +7,7 @@ from typing import Any
 
 from windrow.aggregate_functions import Form
 from windrow.compiling.written import written
+from windrow.events.answer import Answer
 from windrow.events.cell_layout import CellLayout, others
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError, gives_up
@@ -15,7 +16,7 @@ from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import Aggregate
 from windrow.schema import ColumnType
 
-__all__ = ["RowMaker", "row_maker"]
+__all__ = ["RowMaker", "row_maker", "whole_answer"]
 
 Row = dict[str, Any]
 # Of a key and its cell, or of None and the totals; None where the answer has no such row.
@@ -27,32 +28,42 @@ def row_maker(layout: CellLayout) -> RowMaker:
     """Makes rows of the answer."""
     namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
     lines = ["def make(key, c):\n"]
-    lines += [f"    {line}\n" for line in _lines(layout, namespace)]
+    lines += [f"    {line}\n" for line in _lines(layout, namespace, "None", "{}")]
     make: RowMaker = written("".join(lines), "make", namespace)
     return make
 
 
-def _lines(layout: CellLayout, namespace: Namespace) -> Iterator[str]:
+def whole_answer(layout: CellLayout, totals: list[Any]) -> Callable[[], Answer]:
+    """Makes an answer of one row, or none, of these totals."""
+    namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts, "c": totals}
+    namespace["Answer"] = Answer
+    lines = ["def answer():\n"]
+    lines += [f"    {line}\n" for line in _lines(layout, namespace, "Answer()", "Answer(({},))")]
+    answer: Callable[[], Answer] = written("".join(lines), "answer", namespace)
+    return answer
+
+
+def _lines(layout: CellLayout, namespace: Namespace, none: str, given: str) -> Iterator[str]:
+    """none: what to return where there is no row; given: as what to return one."""
     plan, count = layout.plan, len(layout.inputs)
     has_totals = layout.is_whole and not layout.is_one_cell
     yield "n = c[0]" if has_totals else f"n = {others(count)}"
     if not layout.is_whole:
-        yield "if not n: return None"
+        yield f"if not n: return {none}"
     texts = Texts(_leaf_of(layout), namespace)
     if layout.shape.is_select:
-        yield f"return {_listed(layout, texts, namespace, _select_leaves(layout))}"
+        yield f"return {given.format(_listed(layout, namespace, _select_leaves(layout)))}"
         return
     for index, aggregate in enumerate(plan.aggregates):
         yield f"a{index} = {_aggregate(layout, index, aggregate, has_totals=has_totals)}"
     if plan.having is not None:
-        yield f"if not {texts.true(plan.having)}: return None"
+        yield f"if not {texts.true(plan.having)}: return {none}"
     expressions = [texts.value(column.expression) for column in plan.select]
-    yield f"return {_listed(layout, texts, namespace, expressions)}"
+    yield f"return {given.format(_listed(layout, namespace, expressions))}"
 
 
-def _listed(layout: CellLayout, texts: Texts, namespace: Namespace, expressions: list[str]) -> str:
+def _listed(layout: CellLayout, namespace: Namespace, expressions: list[str]) -> str:
     """The select list as a dict."""
-    del texts
     items = []
     for index, (column, text) in enumerate(zip(layout.plan.select, expressions, strict=True)):
         made = to_python(column.type)

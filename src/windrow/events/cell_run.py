@@ -2,74 +2,96 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from windrow.event_time import END_OF_TIME
-from windrow.events.answer_text import row_maker
+from windrow.events.answer import Answer
+from windrow.events.answer_text import row_maker, whole_answer
 from windrow.events.cell_layout import CellLayout, cell_layout
-from windrow.events.cell_text import Cells, Mover, Waiting, cell_maker, mover
-from windrow.events.row_text import EventRow, InputRows
+from windrow.events.cell_text import AS_THEY_ARE, Cells, cell_maker
+from windrow.events.event_window import EventWindow
+from windrow.events.row_text import InputRows
 from windrow.events.shown_rows import ShownRows
 from windrow.plan.model import QueryPlan
 
 __all__ = ["CellRun"]
 
-# About what Python takes for a row that is kept, and for each of its values.
-ROW_BYTES, VALUE_BYTES = 80, 40
-# For a cell with its key and its row of the answer, and for each number in it.
+# About what Python takes for a cell with its key and its row, and for each number in it.
 CELL_BYTES, NUMBER_BYTES = 600, 40
 
 
 class CellRun:
-    """The windows of a plan and its answer at the clock."""
+    """The windows of a plan and its answer at the clock.
 
-    move: Mover
+    places: of each input, where its columns are in the rows of its window.
+    """
 
     def __init__(self, plan: QueryPlan) -> None:
         layout = cell_layout(plan)
         self._begin(layout, layout.inputs)
-        state = (self.waiting, self._live, self._cells, self._totals, self._changed)
-        self.move = mover(layout, *state)
 
     def _begin(self, layout: CellLayout, inputs: tuple[InputRows, ...]) -> None:
         """Empty windows of the inputs, and no cells; layout: that of the cells."""
         self.layout, self.inputs = layout, inputs
-        self.waiting: Waiting = [deque() for _ in inputs]
-        self._live: list[deque[EventRow]] = [deque() for _ in inputs]
-        self._cells: Cells = {}
-        self._totals: list[Any] = [0] * (1 + 2 * len(layout.measures))
-        self._changed: set[Any] = set()
+        self.windows = [EventWindow(rows) for rows in inputs]
+        self.places: list[Sequence[int]] = [AS_THEY_ARE for _ in inputs]
+        self.cells: Cells = {}
+        self.totals: list[Any] = [0] * (1 + 2 * len(layout.measures))
+        self.changed: set[Any] = set()
         self._shown = ShownRows()
         self._copies: dict[Any, int] = {}  # of a select: rows that it has more than once
         self._make = row_maker(layout)
         if layout.is_one_cell:
-            self._totals = self._cells[None] = cell_maker(layout)()
+            self.totals = self.cells[None] = cell_maker(layout)()
         self.is_whole = layout.is_whole
-        self._last = self._make(None, self._totals) if layout.is_whole else None
+        # The answer of one row at the clock.
+        self.whole_answer = whole_answer(layout, self.totals) if layout.is_whole else None
+        self._last = self._make(None, self.totals) if layout.is_whole else None
         self._is_counted = layout.shape.is_select and not layout.plan.distinct
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the answer at the clock; those of before are the same objects."""
-        if self.is_whole:
-            row = self._make(None, self._totals)
-            return [] if row is None else [row]
-        if self._changed:
-            self._show_changed()
-        return self._with_copies()
+    def read_from(self, window: EventWindow, instead: EventWindow, places: Sequence[int]) -> None:
+        """Inputs read another window, in which their columns are at these places."""
+        for number, each in enumerate(self.windows):
+            if each is window:
+                self.windows[number], self.places[number] = instead, places
+
+    def grouped_answer(self) -> Answer:
+        """The answer at the clock; rows of before are the same objects. Interrupted, it is torn."""
+        if self.changed:
+            if self._is_counted:
+                self._show_changed()
+            else:
+                self._show_groups()
+        return Answer(self._with_copies()) if self._copies else self._shown.answer()
 
     def _with_copies(self) -> list[dict[str, Any]]:
-        if not self._copies:
-            return self._shown.rows
         found = list(self._shown.rows)
         for key, copies in self._copies.items():
             found += [self._shown.row_of(key)] * copies
         return found
 
+    def _show_groups(self) -> None:
+        """The same as the next, where nobody notes changes and no row has copies."""
+        cells, make, shown, changed = self.cells, self._make, self._shown, self.changed
+        places, rows, log = shown.places, shown.rows, shown.log
+        for key in changed:
+            cell = cells.get(key)
+            row = None if cell is None else make(key, cell)
+            place = places.get(key)
+            if row is None:
+                shown.drop(key)
+            elif place is None:
+                shown.put(key, row)
+            else:
+                rows[place] = row
+                log.append(place)
+        changed.clear()
+
     def _show_changed(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
         """Make the rows of the cells that have changed; changes: where these are noted."""
-        cells, make, shown = self._cells, self._make, self._shown
-        for key in self._changed:
+        cells, make, shown = self.cells, self._make, self._shown
+        for key in self.changed:
             cell = cells.get(key)
             row = None if cell is None else make(key, cell)
             copies = 0 if cell is None or not self._is_counted else cell[0] - 1
@@ -83,7 +105,7 @@ class CellRun:
                 self._copies[key] = copies
             else:
                 self._copies.pop(key, None)
-        self._changed.clear()
+        self.changed.clear()
 
     def _note(self, key: Any, row: dict[str, Any] | None, copies: int, changes: list[Any]) -> None:
         """The changes from the row that a key has shown to the one that it shows now."""
@@ -97,12 +119,12 @@ class CellRun:
         changes += [(1, row)] * after
 
     def changes(self) -> list[tuple[int, dict[str, Any]]]:
-        """The rows that have come and gone since this was last called, or rows()."""
+        """The rows that have come and gone since this was last called, or an answer made."""
         found: list[tuple[int, dict[str, Any]]] = []
         if not self.is_whole:
             self._show_changed(found)
             return found
-        row = self._make(None, self._totals)
+        row = self._make(None, self.totals)
         if row != self._last:
             found += [] if self._last is None else [(-1, self._last)]
             found += [] if row is None else [(1, row)]
@@ -118,22 +140,24 @@ class CellRun:
     def next_change(self) -> int:
         """The next instant at which a row comes or goes."""
         found = END_OF_TIME
-        for rows, waiting, live in zip(self.inputs, self.waiting, self._live, strict=True):
-            if waiting:
-                found = min(found, waiting[0][0])
-            if live:
-                found = min(found, live[0][0] + rows.lifetime.hold_us)
+        for window in self.windows:
+            if window.waiting:
+                found = min(found, window.waiting[0][0])
+            if window.live:
+                found = min(found, window.live[0][0] + window.lifetime.hold_us)
         return found
 
     @property
     def nbytes(self) -> int:
         """About the bytes of its rows and cells."""
-        width = max(len(rows.places) + len(rows.parts) for rows in self.inputs) + 1
-        count = sum(map(len, (*self.waiting, *self._live)))
-        held = sum(len(each) for cell in self._cells.values() for each in cell[self._first_held :])
-        cells = len(self._cells) * (CELL_BYTES + NUMBER_BYTES * len(self._totals))
-        return count * (ROW_BYTES + VALUE_BYTES * width) + cells + held * 2 * NUMBER_BYTES
+        windows = sum(window.nbytes // window.readers for window in self.windows)
+        cells = len(self.cells) * (CELL_BYTES + NUMBER_BYTES * len(self.totals))
+        return windows + cells + self._held * 2 * NUMBER_BYTES
 
     @property
-    def _first_held(self) -> int:
-        return len(self.layout.inputs) + 2 * len(self.layout.measures)
+    def _held(self) -> int:
+        """How many values the extremes and counts of different values hold."""
+        if not self.layout.extremes and not self.layout.distincts:
+            return 0
+        first = len(self.layout.inputs) + 2 * len(self.layout.measures)
+        return sum(len(each) for cell in self.cells.values() for each in cell[first:])

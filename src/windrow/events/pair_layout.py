@@ -7,7 +7,7 @@ grouped, then the value of each measure, extreme and count of different values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from windrow.aggregate_functions import Form
 from windrow.compiling.written import written
@@ -21,7 +21,6 @@ from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.rows.shape import Measure, QueryShape, shape_of
 from windrow.schema import ColumnType
-from windrow.windows.lifetime import Lifetime
 
 __all__ = ["PairLayout", "pair_layout"]
 
@@ -112,7 +111,7 @@ def _joined(
         raise GivesUpError("groups that are constants")
     listed = (tuple(measures), tuple(extremes), tuple(distincts))
     keys = (tuple(range(1, grouped + 1)),)
-    rows = (_virtual(kinds),)
+    rows = (inputs[0]._replace(places=_in_order(kinds), parts={}, kinds=kinds),)
     return join, CellLayout(plan, shape, rows, keys, *listed, is_whole, _numbers(shape))
 
 
@@ -125,13 +124,8 @@ def _numbers(shape: QueryShape) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def _virtual(kinds: dict[str, ColumnType]) -> InputRows:
-    places = {name: place for place, name in enumerate(kinds, 1)}
-    return InputRows(places, {}, kinds, _never, Lifetime.unbounded())
-
-
-def _never(row: tuple[Any, ...], time: int) -> EventRow | None:
-    raise AssertionError(f"joined rows come from no stream: {row} at {time}")
+def _in_order(kinds: dict[str, ColumnType]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(kinds, 1)}
 
 
 def _measured(texts: Texts, measure: Measure, *, is_double: bool) -> str:

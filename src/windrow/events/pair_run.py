@@ -33,10 +33,10 @@ class PairRun(CellRun):
         self._join = pairs.join
         self._keys = pairs.keys
         self._by_key: tuple[Found, Found] = ({}, {})
-        cells = (pairs.cells, self._cells, self._changed)
+        cells = (pairs.cells, self.cells, self.changed)
         self._add, self._remove = row_changer(*cells, "+"), row_changer(*cells, "-")
         self._holds = [rows.lifetime.hold_us for rows in pairs.inputs]
-        self.move = self._move_negated if pairs.is_negated else self._move_joined
+        self.move_pairs = self._move_negated if pairs.is_negated else self._move_joined
 
     def _move_joined(self, clock: int) -> None:
         for number in (0, 1):
@@ -100,14 +100,15 @@ class PairRun(CellRun):
 
     def _entering(self, number: int, clock: int) -> list[EventRow]:
         """The rows that enter by the clock; they are held from here on."""
-        waiting, found = self.waiting[number], []
+        waiting, found = self.windows[number].waiting, list[EventRow]()
         while waiting and waiting[0][0] <= clock:
             found.append(waiting.popleft())
-        self._live[number].extend(found)
+        self.windows[number].live.extend(found)
         return found
 
     def _leaving(self, number: int, clock: int) -> list[EventRow]:
-        live, edge, found = self._live[number], clock - self._holds[number], []
+        live, edge = self.windows[number].live, clock - self._holds[number]
+        found = list[EventRow]()
         while live and live[0][0] <= edge:
             found.append(live.popleft())
         return found

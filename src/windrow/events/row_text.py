@@ -6,45 +6,54 @@ order, then the doubles that are summed as numbers of parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
-from windrow.compiling.written import written
 from windrow.events.expression_text import Namespace, Texts
 from windrow.events.giving_up import GivesUpError
-from windrow.events.values import from_arrow, from_python, one_zero, parts_of
+from windrow.events.values import HALVINGS, from_arrow, from_python, one_zero, parts_of
 from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.model import PlanInput, QueryPlan
 from windrow.rows.prepare import lifetime_of, prepared_columns
 from windrow.rows.prepared_names import TIME, VALUE, WEIGHT, column_name
 from windrow.rows.shape import QueryShape
-from windrow.schema import ColumnType
+from windrow.schema import ColumnType, StreamSchema
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["EventRow", "InputRows", "input_rows"]
+__all__ = [
+    "EventRow",
+    "InputColumn",
+    "InputRows",
+    "entering",
+    "input_rows",
+    "reading_lines",
+    "row_lines",
+]
 
 EventRow = tuple[Any, ...]
-Preparer = Callable[[tuple[Any, ...], int], "EventRow | None"]
+
+
+class InputColumn(NamedTuple):
+    """A column that is kept: the value of an expression, or such a double as a number of parts."""
+
+    part: Expr
+    kind: ColumnType
+    is_value: bool
+    is_key: bool = False  # rows without a value take no part
+    is_parts: bool = False
 
 
 class InputRows(NamedTuple):
-    """The rows of one input: where each column is, how a row is made, and how long it stays.
-
-    prepare: of a row of the stream and its time; None where the row takes no part.
-    """
+    """The rows of one input: where each column is, what it is made of, and how long a row stays."""
 
     places: dict[str, int]
     parts: dict[str, int]  # of doubles: where their parts are
     kinds: dict[str, ColumnType]
-    prepare: Preparer
+    columns: tuple[InputColumn, ...]  # from place 1 on
+    entry: PlanInput
     lifetime: Lifetime
-
-    def enter(self, time: int) -> int:
-        """When a row of this time enters."""
-        return int(self.lifetime.enter(np.array([time]))[0])
 
     def held(self, batch: pa.RecordBatch) -> list[EventRow]:
         """Rows that a shard holds, as they are kept here."""
@@ -70,16 +79,19 @@ def input_rows(plan: QueryPlan, shape: QueryShape, number: int, summed: set[str]
         raise GivesUpError("PARTITION BY")
     prepared, columns = shape.inputs[number], prepared_columns(plan, number)
     names = columns.schema.names[1:]
-    listed = [(part, part.type, False) for part in columns.plain]
+    keys = {column_name("k", i) for i in range(len(prepared.keys))}
+    listed = [InputColumn(part, part.type, False) for part in columns.plain]
     values = zip(prepared.values, prepared.value_types, strict=True)
-    listed += [(part, _kind_of(part.type, kind), True) for part, kind in values]
-    kinds = {name: kind for name, (_, kind, _) in zip(names, listed, strict=True)}
+    listed += [InputColumn(part, _kind_of(part.type, kind), True) for part, kind in values]
+    kept = [
+        column._replace(is_key=name in keys) for name, column in zip(names, listed, strict=True)
+    ]
+    kinds = {name: column.kind for name, column in zip(names, kept, strict=True)}
     places = {name: place for place, name in enumerate(names, 1)}
     doubles = [name for name in names if name in summed]
     parts = {name: len(names) + 1 + i for i, name in enumerate(doubles)}
-    keys = [column_name("k", i) for i in range(len(prepared.keys))]
-    prepare = _preparer(entry, lifetime, dict(zip(names, listed, strict=True)), keys, doubles)
-    return InputRows(places, parts, kinds, prepare, lifetime)
+    kept += [kept[places[name] - 1]._replace(is_parts=True) for name in doubles]
+    return InputRows(places, parts, kinds, tuple(kept), entry, lifetime)
 
 
 def _kind_of(kind: ColumnType, kept: pa.DataType) -> ColumnType:
@@ -89,65 +101,83 @@ def _kind_of(kind: ColumnType, kept: pa.DataType) -> ColumnType:
     return ColumnType("DOUBLE" if pa.types.is_floating(kept) else "BIGINT")
 
 
-def _preparer(
+def reading_lines(
+    stream: StreamSchema, parts: Iterable[Expr], namespace: Namespace, suffix: str
+) -> Iterator[str]:
+    """The columns of a row of the stream that expressions read, as local names.
+
+    suffix: of the names of functions that make values of them.
+    """
+    read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
+    for place, column in enumerate(stream.columns):
+        if column.name not in read:
+            continue
+        yield f"x{place} = row[{place}]"
+        made = from_python(column.type)
+        if made is not None:
+            name = f"f{place}{suffix}"
+            namespace[name] = made
+            is_other = f"if type(x{place}) is not float: " if column.type.name == "DOUBLE" else ""
+            yield f"{is_other}x{place} = {name}(x{place})"
+
+
+def row_lines(
     entry: PlanInput,
     lifetime: Lifetime,
-    columns: dict[str, tuple[Expr, ColumnType, bool]],
-    keys: list[str],
-    doubles: list[str],
-) -> Preparer:
-    namespace: Namespace = {"one_zero": one_zero, "parts_of": parts_of}
+    columns: list[InputColumn],
+    namespace: Namespace,
+    then: Iterable[str],
+) -> Iterator[str]:
+    """Make the row `p` that is kept of a row of a stream, if it takes part; then: what follows."""
+    namespace.update(one_zero=one_zero, parts_of=parts_of, HALVINGS=HALVINGS)
     names = [column.name for column in entry.stream.columns]
 
     def leaf(part: Expr) -> str:
         assert isinstance(part, ColumnRef)
         return f"x{names.index(part.column)}"
 
-    texts = Texts(leaf, namespace)
-    expressions = [part for part, _, _ in columns.values()]
-    read = [*expressions, *([] if entry.filter is None else [entry.filter])]
-    lines = ["def prepare(row, time):\n", *_reading(entry, read, namespace)]
+    texts, indent = Texts(leaf, namespace), ""
     if entry.filter is not None:
-        lines.append(f"    if not {texts.true(entry.filter)}:\n        return None\n")
-    for name, (part, kind, is_value) in columns.items():
-        lines.append(f"    {name} = {_column(texts.value(part), part.type, kind, is_value)}\n")
-        if name in keys:
-            lines.append(f"    if {name} is None:\n        return None\n")
-    listed = [_entering(lifetime), *columns]
-    listed += [f"None if {name} is None else parts_of({name})" for name in doubles]
-    lines.append(f"    return ({', '.join(listed)},)\n")
-    prepare: Preparer = written("".join(lines), "prepare", namespace)
-    return prepare
-
-
-def _reading(entry: PlanInput, parts: list[Expr], namespace: Namespace) -> list[str]:
-    """The columns that are read, as local names."""
-    read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
-    lines = []
-    for place, column in enumerate(entry.stream.columns):
-        if column.name not in read:
+        yield f"if {texts.true(entry.filter)}:"
+        indent += "    "
+    listed, keys, named = [entering(lifetime)], [], dict[InputColumn, str]()
+    for number, column in enumerate(columns):
+        if column.is_parts:
+            listed.append(_parts(named[column._replace(is_parts=False)]))
             continue
-        lines.append(f"    x{place} = row[{place}]\n")
-        made = from_python(column.type)
-        if made is not None:
-            namespace[f"f{place}"] = made
-            is_float = (
-                "if type(x{0}) is not float:\n        " if column.type.name == "DOUBLE" else ""
-            )
-            lines.append(f"    {is_float}x{{0}} = f{{0}}(x{{0}})\n".format(place))
-    return lines
+        text = _column(texts.value(column.part), column)
+        if not text.isidentifier():
+            yield f"{indent}y{number} = {text}"
+            text = f"y{number}"
+        named[column] = text
+        listed.append(text)
+        if column.is_key:
+            keys.append(f"{text} is not None")
+    if keys:
+        yield f"{indent}if {' and '.join(keys)}:"
+        indent += "    "
+    yield f"{indent}p = ({', '.join(listed)},)"
+    for line in then:
+        yield indent + line
 
 
-def _column(text: str, kind: ColumnType, kept: ColumnType, is_value: bool) -> str:
-    if not is_value:
+def _parts(value: str) -> str:
+    """A double as a number of parts; most are whole numbers of them."""
+    is_whole = f"(z := {value} * HALVINGS).is_integer()"
+    return f"None if {value} is None else int(z) if {is_whole} else parts_of({value})"
+
+
+def _column(text: str, column: InputColumn) -> str:
+    kind = column.part.type
+    if not column.is_value:
         return f"one_zero({text})" if kind.is_float else text
-    if kind == kept or kind.is_numeric:
+    if kind == column.kind or kind.is_numeric:
         return text
     return f"(None if {text} is None else 0)"  # only COUNT asks: whether there is a value
 
 
-def _entering(lifetime: Lifetime) -> str:
-    """The instant at which a row of `time` enters."""
+def entering(lifetime: Lifetime) -> str:
+    """The instant at which a row of `time` enters, as text."""
     if lifetime.enters_at_time:
         return "time"
     slide, phase = lifetime.slide_us, lifetime.phase_us

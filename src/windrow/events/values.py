@@ -19,6 +19,7 @@ from windrow.events.giving_up import GivesUpError, gives_up
 from windrow.schema import ColumnType
 
 __all__ = [
+    "HALVINGS",
     "PARTS",
     "from_arrow",
     "from_python",
@@ -31,6 +32,7 @@ __all__ = [
 # Halvings of one that make up the parts in which doubles are summed: finer values are left alone.
 PARTS = 128
 _ONE = 1 << PARTS
+HALVINGS = float(_ONE)
 _SIGNIFICANT = 9007199254740992.0  # 2**53
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ON_THE_WALL = datetime(1970, 1, 1)  # noqa: DTZ001 - a time without a zone
@@ -43,7 +45,10 @@ _AS_IT_IS = frozenset(
 
 def parts_of(value: float) -> int:
     """A double as a whole number of parts."""
-    try:
+    scaled = value * HALVINGS
+    if scaled.is_integer():
+        return int(scaled)
+    try:  # what is larger than a double by now
         significand, exponent = math.frexp(value)
         shift = exponent + (PARTS - 53)
         return int(significand * _SIGNIFICANT) << shift

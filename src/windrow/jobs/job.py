@@ -217,13 +217,16 @@ class Job:
                 hint="run the script in this process, with --embedded",
                 place=view.place,
             )
-        for history in self.histories.values():
-            raise UnsupportedError(
-                "WU501",
-                "CREATE HISTORY is not supported on Spark yet",
-                hint="run the script in this process, with --embedded",
-                place=history.place,
-            )
+        for query in self.queries.values():
+            if isinstance(query.plan, HistoryPlan):
+                raise UnsupportedError(
+                    "WU420",
+                    f"query {query.name!r}: a continuous query over HISTORY is not supported on "
+                    "Spark",
+                    hint="write the SELECT without CREATE QUERY: it is answered when all rows were "
+                    "read; or run the script in this process, with --embedded",
+                    place=query.place,
+                )
         for query in self.queries.values():
             if isinstance(query.plan, TreePlan):
                 raise UnsupportedError(

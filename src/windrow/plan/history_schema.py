@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
@@ -40,6 +41,21 @@ class HistorySchema:
     def granularities_us(self) -> tuple[int, ...]:
         """Of all levels."""
         return tuple(granularity_us for granularity_us, _ in self.levels)
+
+    def declared(self) -> dict[str, Any]:
+        """What history() of a session takes in addition to the name of the stream."""
+        return {
+            "measures": [column.name for column in self.measures],
+            "by": [column.name for column in self.keys],
+            "levels": [(_delta(grain_us), _delta(kept_us)) for grain_us, kept_us in self.levels],
+            "quantiles": list(self.quantiles),
+            "distincts": [column.name for column in self.distincts],
+            "split_above": self.split_above,
+        }
+
+
+def _delta(span_us: int | None) -> timedelta | None:
+    return None if span_us is None else timedelta(microseconds=span_us)
 
 
 def declared_history(

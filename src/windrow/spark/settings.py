@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from windrow.errors import UnsupportedError
-from windrow.spark.processes.jar_files import jar_files
+from windrow.spark.processes.jar_files import jar_files, package_names
 from windrow.spark.processes.java import ensure_java
 from windrow.spark.processes.jvm_start import jvm_of_this_start
 from windrow.spark.processes.leftovers import opened_log
@@ -114,10 +114,12 @@ def local_session(
     memory: str = "2g",
     quiet: bool = True,
     jars: Sequence[str] = (),
+    packages: Sequence[str] = (),
 ) -> SparkSession:
     """A Spark session in this machine alone, which listens on the loopback address only.
 
-    jars: files for its class path, such as a connector's, or folders of them.
+    jars: files for its class path, such as a connector's, or folders of them. packages: Maven
+    coordinates of such, which Spark fetches with all that they need.
 
     quiet: what the JVM and the workers would write to the terminal goes to a file of the temporary
     directory instead; errors still reach the caller as exceptions.
@@ -131,6 +133,8 @@ def local_session(
         builder = builder.config(name, value)
     if jars:
         builder = builder.config("spark.jars", ",".join(jar_files(jars)))
+    if packages:
+        builder = builder.config("spark.jars.packages", ",".join(package_names(packages)))
     with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
         return builder.getOrCreate()
 

@@ -70,12 +70,26 @@ def test_plans_of_questions_are_shown(folder: Path) -> None:
     assert "MAX(celsius)" in stdout
 
 
-def test_on_spark_histories_are_refused(folder: Path) -> None:
+def test_on_spark_continuous_questions_are_refused(folder: Path) -> None:
     write_job(folder)
     status, _, stderr = run("run", "job.wql")
     assert status == 1
-    assert "WU501" in stderr
+    assert "WU420" in stderr
     assert "--embedded" in stderr
+
+
+@pytest.mark.long_spark
+def test_a_script_with_a_history_says_the_same_on_spark(tmp_path: Path) -> None:
+    write_job(tmp_path, SCRIPT.partition("CREATE QUERY")[0])
+    here = windrow("run", "job.wql", "--embedded", "--json", folder=tmp_path)
+    there = windrow("run", "job.wql", "--json", folder=tmp_path)
+    assert (here.returncode, there.returncode) == (0, 0), there.stderr
+    told = [events(done.stdout) for done in (here, there)]
+    results = [[event for event in each if event["event"] == "result"] for each in told]
+    assert len(results[0]) == 2
+    assert results[0] == results[1]
+    (counts,) = (event for event in told[1] if event["event"] == "ledger")
+    assert (counts["stream"], counts["applied"]) == ("temp", 120)
 
 
 def test_on_spark_bad_rows_are_not_written(folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.building_files import write_job
-from support.small_registry import client_of, small_registry
+from support.small_registry import small_registry
 from windrow.apps.console.embedded_job import EmbeddedJob
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.demo.building import LATENESS
@@ -95,17 +95,6 @@ def test_without_the_web_framework_it_is_said_how_to_get_it(
     monkeypatch.delitem(sys.modules, "windrow.apps.console.server", raising=False)
     with pytest.raises(UnsupportedError, match=r"WU601.*uvicorn"):
         console_module("windrow.apps.console.server")
-
-
-def test_a_history_on_spark_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry = small_registry(rows=0)
-
-    class OnSpark:
-        schemas = registry.runner.session.past.schemas
-
-    monkeypatch.setattr(type(registry.runner.session), "past", OnSpark())
-    answer = client_of(registry).get("/api/v1/histories/temp/series")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "WU602")
 
 
 def test_a_stream_without_history_cannot_be_drawn() -> None:

@@ -155,3 +155,63 @@ def test_a_stream_that_starts_with_the_latest_records(topics: Topics, sessions: 
     topics.put(topic, [(as_json({"room": "new", "ts": at, "value": 1.0}), None)] * 3)
     query.start("memory", trigger="available").await_end()
     assert counts(session)["rows_in"] == 3
+
+
+def put_with_headers(topics: Topics, topic: str, rows: pa.Table) -> None:
+    """A record for each row: the room is its key, and headers say which row it is, twice."""
+    entries = "array<struct<key:string,value:binary>>"
+    schema = f"topic string, key binary, value binary, headers {entries}"
+    records = [
+        (
+            topic,
+            str(row["room"]).encode(),
+            as_json({"ts": row["ts"], "value": row["value"]}),
+            [("row", b"an older one"), ("row", str(number).encode()), ("empty", None)],
+        )
+        for number, row in enumerate(rows.to_pylist())
+    ]
+    writer = topics.spark.createDataFrame(records, schema).write.format("kafka")
+    writer.option("kafka.bootstrap.servers", topics.servers).save()
+
+
+def test_keys_headers_and_names_of_several_topics_are_columns(
+    topics: Topics, sessions: Sessions
+) -> None:
+    one, other = topics.name("one"), topics.name("other")
+    rows = readings(2, seed=9)
+    put_with_headers(topics, one, rows.slice(0, 40))
+    put_with_headers(topics, other, rows.slice(40))
+    source = sources.kafka(
+        f"{one}, {other}",
+        topics.servers,
+        from_record={"room": "key", "tags": "headers", "origin": "topic", "place": "offset"},
+    )
+    session = sessions.open()
+    columns = {**COLUMNS, "tags": "map<string, string>", "origin": "string", "place": "bigint"}
+    session.stream("h", columns, time="ts", lateness="1 hour", source=source)
+    text = (
+        "SELECT room, origin, element_at(tags, 'row') AS row, cardinality(tags) AS many, value "
+        "FROM h [1 HOUR]"
+    )
+    query = session.query(text, name="q").start("memory", trigger="available")
+    session.finish()
+    changes = query.changes().to_pylist()
+    found = sorted((row["origin"], int(row["row"]), row["room"], row["value"], row["many"])
+                   for row in changes if row["change"] == 1)  # fmt: skip
+    assert found == sorted(
+        (topic, number, str(row["room"]), row["value"], 2)
+        for topic, part in ((one, rows.slice(0, 40)), (other, rows.slice(40)))
+        for number, row in enumerate(part.to_pylist())
+    )
+
+
+def test_a_new_query_can_start_at_an_instant(topics: Topics, sessions: Sessions) -> None:
+    topic, rows = topics.name("instant"), readings(1, seed=4)
+    first_ms = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
+    values = [as_json(row) for row in rows.to_pylist()]
+    topics.put(topic, [(value, first_ms + number) for number, value in enumerate(values)])
+    source = sources.kafka(topic, topics.servers, starting="2026-01-01 00:00:00.020")
+    session = sessions.open()
+    session.stream("h", COLUMNS, time="ts", lateness=LATENESS, source=source)
+    assert answered(session) == expected(rows.slice(20))
+    assert counts(session)["rows_in"] == len(values) - 20

@@ -60,6 +60,11 @@ def test_answers_are_those_of_a_session_in_this_process(
     text = SOME if keys else TOTAL.replace("]", " AT 10 SECONDS]")
     assert answer(session, text) == answer(twin, text)
     assert list(session.ask(NOW, progressive=True)) == list(twin.ask(NOW, progressive=True))
+    for measure in (None, "value"):
+        place = ("h", measure, (None, None), 10, [])
+        assert session.past.series(*place) == twin.past.series(*place)
+    if keys:  # without them each bucket has a tree of its own, of a part of the rows
+        assert session.past.tree("h", []) == twin.past.tree("h", [])
     shown, wanted = session.histories().to_pylist()[0], twin.histories().to_pylist()[0]
     assert shown.pop("bytes") > 0
     assert shown == {name: value for name, value in wanted.items() if name != "bytes"}

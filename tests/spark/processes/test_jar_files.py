@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from windrow.errors import BindingError
-from windrow.spark.processes.jar_files import jar_files
+from windrow.spark.processes.jar_files import jar_files, package_names
 
 
 def test_a_folder_stands_for_its_jars(tmp_path: Path) -> None:
@@ -23,3 +23,11 @@ def test_a_jar_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(BindingError, match="WB494"):
         jar_files([str(tmp_path / name)])
+
+
+def test_packages_are_named_by_coordinates() -> None:
+    name = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0"
+    assert package_names([name]) == [name]
+    for wrong in ("kafka", "org.apache.spark:kafka", f"{name} --evil", ""):
+        with pytest.raises(BindingError, match="WB495"):
+            package_names([wrong])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,10 @@ from support.spark.history_buckets import Buckets
 from support.spark.stream_files import COLUMNS, SECOND, rows
 from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
 from windrow.embedded import EmbeddedSession
-from windrow.errors import CheckpointError
+from windrow.errors import BindingError, CheckpointError
 from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.schema import StreamSchema, columns_of
+from windrow.spark.driver.drawn_history import drawn_series, drawn_tree
 from windrow.spark.worker import history_segments, segment_store
 from windrow.spark.worker.history_output import HistoryOutput
 
@@ -107,6 +109,55 @@ def test_answers_by_key_are_those_of_a_session_in_this_process(
     assert len(tables) == len(expected)
     for one, other in zip(tables, expected, strict=True):
         assert_same_rows(rows_of(one), rows_of(other))
+
+
+@given(
+    scenarios(most_rows=24, streams="a"), st.sampled_from([1, 3]), levels_kept, st.integers(1, 40),
+    st.data(),
+)  # fmt: skip
+def test_what_is_drawn_is_what_a_session_in_this_process_draws(
+    actions: list[Action], count: int, levels: list, points: int, data: st.DataObject
+) -> None:
+    buckets, session = of_a(count, ("s",), levels), EmbeddedSession()
+    columns = {column.name: str(column.type) for column in STREAMS["a"].columns}
+    session.stream("a", columns, time="ts", lateness=STREAMS["a"].lateness_us / SECOND)
+    session.history("a", measures=MEASURES, by=("s",), levels=levels)
+    for action in one_by_one(actions):
+        give(buckets, action)
+        if isinstance(action, Heartbeat):
+            session.advance("a", to=action.to_us)
+        else:
+            session.push("a", batch_of("a", action.rows))
+    session.histories()  # rows that were pushed one by one are in it from now on
+    measure = data.draw(st.sampled_from([None, *MEASURES]))
+    interval: tuple[int | None, int | None] = (None, None)
+    if data.draw(st.booleans()):
+        interval = (
+            data.draw(st.integers(-SECOND, 9 * SECOND)),
+            data.draw(st.integers(0, 99)) * SECOND,
+        )
+    wanted = session.past.series("a", measure, interval, points, [])
+    found = drawn_series(buckets, measure, *interval, points, [])
+    assert found.schema == wanted.schema
+    assert_same_rows(rows_of(found), rows_of(wanted))
+    assert drawn_tree(buckets, []).equals(session.past.tree("a", []))
+
+
+def test_one_group_is_drawn_and_no_other() -> None:
+    buckets = kept_of_h(3)
+    for table in batches_of_h(4):
+        buckets.push(table)
+    buckets.finish()
+    everything = drawn_series(buckets, "value", None, None, 50, [])
+    groups = [drawn_series(buckets, "value", None, None, 50, [f"r{i}"]) for i in range(5)]
+    assert (
+        sum(pc.sum(each["count"]).as_py() for each in groups) == pc.sum(everything["count"]).as_py()
+    )
+    nodes = [drawn_tree(buckets, [f"r{i}"]).filter(pc.field("level") == 1) for i in range(5)]
+    assert sum(pc.sum(each["rows"]).as_py() for each in nodes) == 64
+    assert drawn_series(buckets, "value", None, None, 50, ["nobody"]).num_rows == 0
+    with pytest.raises(BindingError, match="WB326"):
+        drawn_tree(buckets, ["r1", "r2"])
 
 
 def batches_of_h(count: int) -> list[pa.Table]:

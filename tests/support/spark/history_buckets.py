@@ -23,7 +23,7 @@ from windrow.spark.checkpoint.history_declaration import (
 from windrow.spark.driver.gathered_history import GatheredHistory
 from windrow.spark.shuffle.control import order_advance, order_question, packet_of_line
 from windrow.spark.shuffle.history_packer import HistoryPacker
-from windrow.spark.shuffle.history_question import HistoryQuestion
+from windrow.spark.shuffle.history_question import BucketReply, Drawing, HistoryQuestion
 from windrow.spark.worker.history_output import HistoryOutput
 from windrow.spark.worker.history_step import HistoryStep
 from windrow.spark.worker.live_cache import LiveShelf
@@ -101,9 +101,16 @@ class Buckets:
     def _asked(self, text: str, levels: Callable[..., Any], answer: Callable[..., Any]) -> Any:
         catalog = Catalog(self.schema.stream)
         plan = bind_history(parse_query(text), catalog, {self.schema.stream.name: self.schema})
-        question = HistoryQuestion.of_plan("q", plan, levels(plan))
+        replies = self._replies(HistoryQuestion.of_plan("q", plan, levels(plan)))
+        return answer(GatheredHistory(self.schema, replies), plan)
+
+    def drawn(self, drawing: Drawing, since_us: int = 0, until_us: int = 0) -> list[BucketReply]:
+        """What all buckets give to be drawn."""
+        return self._replies(HistoryQuestion("d", since_us, until_us, drawing=drawing))
+
+    def _replies(self, question: HistoryQuestion) -> list[BucketReply]:
         outputs = self.order(_line(lambda control: order_question(control, question.to_json())))
-        return answer(GatheredHistory(self.schema, [each.replies[0] for each in outputs]), plan)
+        return [each.replies[0] for each in outputs]
 
 
 def _line(order: Callable[[Storage], None]) -> str:

@@ -12,7 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, Embedded, FunctionsFrom, Jars, SparkUi
+from windrow.apps.cli.options import (
+    AsJson,
+    Embedded,
+    FunctionsFrom,
+    Jars,
+    Packages,
+    SparkUi,
+    listed,
+)
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.terminal.extras import console_module, spark_module
 from windrow.apps.terminal.screen import Screen
@@ -78,6 +86,7 @@ def console(
     as_json: AsJson = False,
     spark_ui: SparkUi = False,
     jars: Jars = "",
+    packages: Packages = "",
     functions_from: FunctionsFrom = None,
 ) -> None:
     """A web page to watch, add and stop queries."""
@@ -90,7 +99,8 @@ def console(
         if script is None:
             scene = _building(screen, options)
         else:
-            on_spark = {"ui": spark_ui, "jars": tuple(filter(None, jars.split(",")))}
+            given_jars = {"jars": listed(jars), "packages": listed(packages)}
+            on_spark = {"ui": spark_ui, **given_jars}
             given = options if embedded else options | on_spark
             modules = permitted_modules(functions_from or ())
             scene = _job(screen, script, given, embedded, modules)

@@ -8,7 +8,16 @@ import typer
 
 from windrow.dialects import DIALECTS
 
-__all__ = ["AsJson", "Embedded", "FromDialect", "FunctionsFrom", "Jars", "SparkUi"]
+__all__ = [
+    "AsJson",
+    "Embedded",
+    "FromDialect",
+    "FunctionsFrom",
+    "Jars",
+    "Packages",
+    "SparkUi",
+    "listed",
+]
 
 AsJson = Annotated[
     bool,
@@ -41,6 +50,19 @@ Jars = Annotated[
         help="Jars for Spark, or folders of them, separated by commas, such as Kafka's connector.",
     ),
 ]
+Packages = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="Maven coordinates that Spark fetches, separated by commas, such as "
+        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0.",
+    ),
+]
 SparkUi = Annotated[
     bool, typer.Option("--spark-ui", help="Spark's own web page, on this machine's port 4040.")
 ]
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The parts of an option that has several, with commas between."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, Embedded, FromDialect, FunctionsFrom, Jars, SparkUi
+from windrow.apps.cli.options import (
+    AsJson,
+    Embedded,
+    FromDialect,
+    FunctionsFrom,
+    Jars,
+    Packages,
+    SparkUi,
+    listed,
+)
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.cli.plans import show_plans
 from windrow.apps.cli.scripts import script_text
@@ -46,6 +55,7 @@ def run(
     ] = False,
     spark_ui: SparkUi = False,
     jars: Jars = "",
+    packages: Packages = "",
     functions_from: FunctionsFrom = None,
 ) -> None:
     """Run a whole job: read its sources, send answers to its sinks."""
@@ -67,7 +77,8 @@ def run(
                 run_embedded(job, view)
             else:
                 runner = spark_module("windrow.spark.driver.job")
-                runner.run_on_spark(job, view, ui=spark_ui, jars=[*filter(None, jars.split(","))])
+                given = {"jars": listed(jars), "packages": listed(packages)}
+                runner.run_on_spark(job, view, ui=spark_ui, **given)
 
 
 @contextmanager

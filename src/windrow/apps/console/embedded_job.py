@@ -7,7 +7,6 @@ from windrow.apps.console.paced_files import pieces_at_once, pieces_by_time
 from windrow.apps.console.registry import Registry
 from windrow.embedded.job import (
     declare_functions,
-    declare_history,
     declare_stream,
     declare_tables,
     declare_views,
@@ -52,7 +51,7 @@ class EmbeddedJob:
         declare_views(session, job, sources)
         for name, history in job.histories.items():
             if name in sources:
-                declare_history(session, history.schema)
+                session.history(name, **history.schema.declared())
         self.registry = Registry(EmbeddedRunner(session), title, is_read_only=read_only)
         self.registry.follow_all({query.name: query.text for query in job.queries.values()})
         self._session = session

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from windrow.apps.console.json_rows import plain_columns, plain_rows
 from windrow.apps.console.refusals import no_such_history
 from windrow.apps.console.registry import Registry
-from windrow.errors import UnsupportedError
 
 __all__ = ["histories_of", "series_values", "tree_values"]
 
@@ -91,9 +90,3 @@ def _check(registry: Registry, stream: str) -> None:
     session = registry.runner.session
     if stream not in session.past.schemas:
         raise no_such_history(stream, list(session.past.schemas))
-    if not hasattr(session.past, "series"):
-        raise UnsupportedError(
-            "WU602",
-            "on Spark a history can be queried, but not drawn",
-            hint="query it with POST /api/v1/ask, or run the script with --embedded",
-        )

@@ -45,6 +45,7 @@ class SparkJob:
         read_only: bool = False,
         ui: bool = False,
         jars: tuple[str, ...] = (),
+        packages: tuple[str, ...] = (),
     ) -> None:
         sources = job.sources()
         for schema, source in sources.values():
@@ -55,7 +56,7 @@ class SparkJob:
         self._player: Player | None = None
         self._ending: threading.Thread | None = None
         try:
-            self._spark = local_session(ui=ui, jars=jars)
+            self._spark = local_session(ui=ui, jars=jars, packages=packages)
             budget = memory or job.settings.memory or DEFAULT_MEMORY_BYTES
             self._session = SparkWindrowSession(
                 self._spark,
@@ -71,6 +72,9 @@ class SparkJob:
                     source = FileSource("parquet", str(self._folder / name))
                 self._session.stream(name, schema.types, source=source, **schema.declared())
             trigger = job.settings.trigger or TRIGGER
+            for name, history in job.histories.items():
+                if name in sources:
+                    self._session.history(name, **history.schema.declared(), trigger=trigger)
             self.registry = Registry(
                 SparkRunner(self._session, trigger), title, is_read_only=read_only
             )

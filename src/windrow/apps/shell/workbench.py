@@ -15,7 +15,6 @@ import pyarrow as pa
 from windrow.connectors.contract import Source
 from windrow.embedded.job import (
     declare_functions,
-    declare_history,
     declare_stream,
     declare_tables,
     declare_views,
@@ -242,7 +241,7 @@ class Workbench:
         if self._must_begin_anew({schema.stream.name}):
             self._begin_anew(job)
         else:
-            declare_history(self.session, schema)
+            self.session.history(schema.stream.name, **schema.declared())
             self.job = job
 
     def _must_begin_anew(self, streams: set[str]) -> bool:
@@ -262,8 +261,8 @@ class Workbench:
                 declare_stream(session, stream.schema)
             declare_tables(session, job.tables.values())
             declare_views(session, job, job.streams)
-            for history in job.histories.values():
-                declare_history(session, history.schema)
+            for name, history in job.histories.items():
+                session.history(name, **history.schema.declared())
             outlets = {name: self._at_work(query, session) for name, query in job.queries.items()}
         except WindrowError:
             session.stop()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Source, Writer
 from windrow.connectors.loading import loaded
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place
+from windrow.errors import BindingError, Place, WindrowError
+from windrow.event_time import instant_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +28,8 @@ KAFKA_TIMES = ("column", "record")
 KAFKA_STARTS = ("earliest", "latest")
 KAFKA_FEEDS = ("answers", "changes", "upserts")
 OPTION_PREFIX = "kafka."
+# What a column of a stream may be instead of a field of the value.
+RECORD_PARTS = ("key", "headers", "topic", "partition", "offset", "timestamp")
 
 _SOURCE_OPTIONS = (
     "topic",
@@ -37,6 +40,7 @@ _SOURCE_OPTIONS = (
     "starting",
     "max_offsets_per_batch",
     "bounded",
+    "from_record",
     "kafka.*",
 )
 _SINK_OPTIONS = ("topic", "servers", "feed", "key", "transactional", "kafka.*")
@@ -47,7 +51,11 @@ _OWN_OPTIONS = ("bootstrap.servers", "transactional.id", "enable.idempotence", "
 
 @dataclass(frozen=True)
 class KafkaSource(Source):
-    """A topic whose records are the rows of a stream."""
+    """A topic, or several with commas between, whose records are the rows of a stream.
+
+    starting: 'earliest', 'latest' or an instant. from_record: columns of the stream, each with the
+    part of the record that it is.
+    """
 
     topic: str
     servers: str
@@ -59,13 +67,16 @@ class KafkaSource(Source):
     bounded: bool = False
     options: Mapping[str, str] = field(default_factory=dict, repr=False)  # passwords are among them
     place: Place | None = field(default=None, compare=False)
+    from_record: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_address(self.topic, self.servers, self.options, self.place)
+        for part in self.from_record.values():
+            _check_word("a column from the record", part, RECORD_PARTS, self.place)
         if self.format not in TABLE_FORMATS:
             _check_word("format", self.format, VALUE_FORMATS, self.place)
         _check_word("time_from", self.time_from, KAFKA_TIMES, self.place)
-        _check_word("starting", self.starting, KAFKA_STARTS, self.place)
+        self.starting_us()
         limit = self.max_offsets_per_batch
         if limit is not None and limit < 1:
             message = f"max_offsets_per_batch cannot be {limit}"
@@ -77,6 +88,25 @@ class KafkaSource(Source):
                 hint="give avro_schema: the schema that they were written with, or its file",
                 place=self.place,
             )
+
+    def starting_us(self) -> int | None:
+        """The time of the first records that a new query reads; None: all, or those to come."""
+        if self.starting in KAFKA_STARTS:
+            return None
+        try:
+            return instant_of(self.starting)
+        except WindrowError:
+            raise BindingError(
+                "WB480",
+                f"starting cannot be {self.starting!r} for Kafka",
+                hint="use 'earliest', 'latest', or an instant such as '2026-01-01 12:00:00'",
+                place=self.place,
+            ) from None
+
+    @property
+    def topics(self) -> list[str]:
+        """The names of the topics."""
+        return [name.strip() for name in self.topic.split(",")]
 
     @property
     def is_avro(self) -> bool:
@@ -181,12 +211,34 @@ def _source(options: Options) -> KafkaSource:
         options.one_of("format", (*VALUE_FORMATS, *TABLE_FORMATS)),
         options.text("avro_schema", "") or None,
         options.one_of("time_from", KAFKA_TIMES),
-        options.one_of("starting", KAFKA_STARTS),
+        _start(options.text("starting", KAFKA_STARTS[0])),
         options.count("max_offsets_per_batch"),
         options.flag("bounded", False),
         options.beginning(OPTION_PREFIX),
         options.place,
+        _from_record(options),
     )
+
+
+def _start(text: str) -> str:
+    return text.lower() if text.lower() in KAFKA_STARTS else text
+
+
+def _from_record(options: Options) -> dict[str, str]:
+    """Columns and parts of the record, as in 'device = key, tags = headers'."""
+    found = {}
+    for entry in options.names("from_record") or ():
+        column, equals, part = (word.strip() for word in entry.partition("="))
+        if not equals or not column:
+            raise BindingError(
+                "WB488",
+                f"from_record of kafka() has {entry!r}, which names no column and its part",
+                hint="write 'column = part' with commas between, where a part is "
+                + ", ".join(RECORD_PARTS),
+                place=options.place,
+            )
+        found[column] = part.lower()
+    return found
 
 
 def _sink(options: Options) -> KafkaSink:

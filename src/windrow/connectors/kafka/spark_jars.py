@@ -54,6 +54,6 @@ def _missing(code: str, what: str, artifact: str) -> UnsupportedError:
         hint=(
             f"start Spark with org.apache.spark:{artifact} and its dependencies: with "
             "--packages or spark.jars.packages, or as jars with --jars or spark.jars; windrow "
-            "run takes --jars"
+            "run takes --packages and --jars"
         ),
     )

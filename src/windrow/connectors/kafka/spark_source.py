@@ -17,11 +17,14 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.kafka.spark_jars import require_avro, require_kafka
+from windrow.connectors.kafka.spark_record_parts import check_record_columns, record_part
 from windrow.connectors.spark_columns import check_text_types, spark_type
 from windrow.errors import BindingError
 from windrow.schema import StreamSchema
 
 __all__ = ["kafka_frame"]
+
+MICROSECONDS_PER_MILLISECOND = 1_000
 
 _ROW = "row"
 _RECORD_TIME = "timestamp"
@@ -38,7 +41,9 @@ def kafka_frame(spark: SparkSession, schema: StreamSchema, source: KafkaSource) 
     """The rows of a topic, with the columns of the stream."""
     require_kafka(spark)
     reader = spark.readStream.format("kafka").options(**_reader_options(source))
-    records = reader.load().select("value", _RECORD_TIME)
+    parts = {_RECORD_TIME, *source.from_record.values()}
+    records = reader.load().select("value", *sorted(parts))
+    check_record_columns(schema, source)
     if source.is_avro:
         require_avro(spark)
     return (_from_avro if source.is_avro else _from_json)(records, schema, source)
@@ -50,9 +55,17 @@ def _reader_options(source: KafkaSource) -> dict[str, Any]:
         "kafka.isolation.level": "read_committed",
         **source.options,
         "kafka.bootstrap.servers": source.servers,
-        "subscribe": source.topic,
-        "startingOffsets": source.starting,
+        "subscribe": ",".join(source.topics),
     }
+    starting_us = source.starting_us()
+    if starting_us is None:
+        options["startingOffsets"] = source.starting
+    else:
+        options["startingTimestamp"] = starting_us // MICROSECONDS_PER_MILLISECOND
+        # Of a partition whose records are all older, those to come are read.
+        options["startingOffsetsByTimestampStrategy"] = "latest"
+    if "headers" in source.from_record.values():
+        options["includeHeaders"] = "true"
     if source.max_offsets_per_batch is not None:
         options["maxOffsetsPerTrigger"] = source.max_offsets_per_batch
     return options
@@ -68,7 +81,7 @@ def _from_json(records: DataFrame, schema: StreamSchema, source: KafkaSource) ->
     kind = StructType([*fields, StructField(damage, StringType())])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": damage, "timeZone": "UTC"}
     row = sql.from_json(sql.col("value").cast("string"), kind, options)
-    read = records.select(row.alias(_ROW), _RECORD_TIME)
+    read = records.withColumn(_ROW, row)
     is_good = sql.col(_ROW).isNotNull() & sql.col(_ROW).getField(damage).isNull()
     return _rows(read, schema, source, is_good)
 
@@ -80,7 +93,7 @@ def _from_avro(records: DataFrame, schema: StreamSchema, source: KafkaSource) ->
         body = sql.substring(value, _CONFLUENT_HEADER_BYTES + 1, 2**31 - 1)
         value = sql.when(is_framed, body)
     row = from_avro(value, _avro_schema(source), {"mode": "PERMISSIVE"})
-    read = records.select(row.alias(_ROW), _RECORD_TIME)
+    read = records.withColumn(_ROW, row)
     kind = read.schema[_ROW].dataType
     # What cannot be read is a row of nothing but NULL to Spark.
     names = _avro_fields(kind, schema, source)
@@ -95,6 +108,8 @@ def _rows(read: DataFrame, schema: StreamSchema, source: KafkaSource, is_good: C
     for name, kind in kinds.items():
         is_record_time = name == schema.time and source.time_from == "record"
         value = sql.col(_RECORD_TIME) if is_record_time else sql.col(_ROW).getField(name)
+        if name in source.from_record:
+            value = record_part(source.from_record[name], schema.column(name).type)
         if name == schema.time:
             value = sql.when(is_good, value)
         columns.append(value.cast(kind).alias(name))
@@ -104,9 +119,8 @@ def _rows(read: DataFrame, schema: StreamSchema, source: KafkaSource, is_good: C
 def _value_columns(schema: StreamSchema, source: KafkaSource) -> list[str]:
     """The columns that are in the values."""
     names = [column.name for column in schema.columns]
-    if source.time_from == "record":
-        names.remove(schema.time)
-    return names
+    beside = {*source.from_record, *([schema.time] if source.time_from == "record" else ())}
+    return [name for name in names if name not in beside]
 
 
 def _kinds(schema: StreamSchema) -> dict[str, DataType]:

@@ -12,11 +12,21 @@ from windrow.aggregate_functions import COUNT, GREATEST, LEAST, MEAN, SUM
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.history.adaptive_tree import AdaptiveTree
+from windrow.history.answers.answer import Answer
 from windrow.history.history import History
 from windrow.history.operator import HistoryOperator
 from windrow.history.tree_nodes import first_start_us, tree_nodes
+from windrow.plan.history_schema import HistorySchema
 
-__all__ = ["SERIES_SCHEMA", "group_keys", "series_of", "shape_table"]
+__all__ = [
+    "SERIES_SCHEMA",
+    "group_keys",
+    "held_interval",
+    "point_of",
+    "points_of",
+    "series_of",
+    "shape_table",
+]
 
 SERIES_SCHEMA = pa.schema(
     [
@@ -49,18 +59,26 @@ def series_of(
     keys: one group; None: all of them together. Intervals begin and end where nodes do, and get
     longer where only coarser nodes are left.
     """
-    history = operator.history
-    held_from_us, held_to_us = _held(history)
+    held_from_us, held_to_us = held_interval(operator.history)
     since_us = held_from_us if since_us is None else max(since_us, held_from_us)
     until_us = held_to_us if until_us is None else min(until_us, held_to_us)
     rows = []
-    for begin_us, end_us in _intervals(history, since_us, until_us, max(1, points)):
-        row = _point(history, measure, begin_us, end_us, keys)
-        if operator.missed.meets(begin_us, end_us - 1):
+    for answer in points_of(operator.history, since_us, until_us, points, keys):
+        row = point_of(answer, measure)
+        if operator.missed.meets(answer.asked.since_us, answer.asked.until_us - 1):
             row |= {"exact": False, "lower": None, "upper": None}
-        if row["count"]:
-            rows.append(row)
+        rows.append(row)
     return pa.Table.from_pylist(rows, schema=SERIES_SCHEMA)
+
+
+def points_of(
+    history: History, since_us: int, until_us: int, points: int, keys: pa.Table | None
+) -> Iterator[Answer]:
+    """An answer for each interval of a chart in which there are rows, oldest first."""
+    for begin_us, end_us in _intervals(history, since_us, until_us, max(1, points)):
+        answer = history.snapshot(begin_us, end_us, keys=keys, total=keys is None)
+        if len(answer) and answer.bounds(COUNT.name).value:
+            yield answer
 
 
 def shape_table(operator: HistoryOperator, keys: pa.Table | None = None) -> pa.Table:
@@ -73,9 +91,9 @@ def shape_table(operator: HistoryOperator, keys: pa.Table | None = None) -> pa.T
         return tree_nodes(_tree(history), history.spec, codes)
 
 
-def group_keys(operator: HistoryOperator, values: list[str]) -> pa.Table | None:
+def group_keys(schema: HistorySchema, values: list[str]) -> pa.Table | None:
     """The keys of one group from texts, in the order of its key columns; none of them: None."""
-    columns = operator.schema.keys
+    columns = schema.keys
     if not values:
         return None
     names = ", ".join(column.name for column in columns) or "none"
@@ -97,7 +115,7 @@ def group_keys(operator: HistoryOperator, values: list[str]) -> pa.Table | None:
     return pa.table(arrays, names=[column.name for column in columns])
 
 
-def _held(history: History) -> tuple[int, int]:
+def held_interval(history: History) -> tuple[int, int]:
     """From the first node to where the history is complete; the same instant where it is empty."""
     first_us, now_us = first_start_us(_tree(history)), history.now_us
     if first_us is None or not START_OF_TIME < now_us < END_OF_TIME:
@@ -129,14 +147,12 @@ def _intervals(
                 yield first_us, last_us
 
 
-def _point(
-    history: History, measure: str | None, begin_us: int, end_us: int, keys: pa.Table | None
-) -> dict[str, object]:
-    answer = history.snapshot(begin_us, end_us, keys=keys, total=keys is None)
+def point_of(answer: Answer, measure: str | None) -> dict[str, object]:
+    """An answer about one interval as a row of a series."""
     count = answer.bounds(COUNT.name)
     row: dict[str, object] = {
-        "from_us": begin_us,
-        "to_us": end_us,
+        "from_us": answer.asked.since_us,
+        "to_us": answer.asked.until_us,
         "count": count.value,
         "exact": answer.is_exact,
     }

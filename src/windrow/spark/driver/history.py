@@ -23,7 +23,7 @@ from windrow.spark.driver.pipeline import history_outputs
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.triggers import interval_options
 from windrow.spark.shuffle.control import order_question
-from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
+from windrow.spark.shuffle.history_question import BucketReply, Drawing, HistoryQuestion
 from windrow.spark.worker.history_output import HistoryOutput
 
 __all__ = ["HistoryRun"]
@@ -86,6 +86,12 @@ class HistoryRun(StreamingRun):
         self.catch_up()
         question = HistoryQuestion.of_plan(uuid.uuid4().hex, plan, levels)
         return GatheredHistory(self.schema, self._answered(question))
+
+    def drawn(self, drawing: Drawing, since_us: int = 0, until_us: int = 0) -> list[BucketReply]:
+        """What all buckets give to be drawn, once all that is there has been taken."""
+        self.catch_up()
+        name = uuid.uuid4().hex
+        return self._answered(HistoryQuestion(name, since_us, until_us, drawing=drawing))
 
     def _answered(self, question: HistoryQuestion) -> list[BucketReply]:
         stream: StreamingQuery | None = self._started()

@@ -19,6 +19,7 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.runtime.ledger import Ledger
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
+from windrow.spark.driver.drawn_history import drawn_series, drawn_tree
 from windrow.spark.driver.history import HistoryRun
 from windrow.sql.statements import Select
 from windrow.storage import Storage
@@ -26,6 +27,7 @@ from windrow.storage import Storage
 __all__ = ["HistoryRegistry", "refuse_history"]
 
 Folder = str | os.PathLike[str]
+Interval = tuple[int | None, int | None]  # None: from the start, to where it is complete
 
 
 def refuse_history(select: Select) -> None:
@@ -85,6 +87,27 @@ class HistoryRegistry:
         history = self._histories[plan.streams[0]]
         levels = (*history.schema.granularities_us, None)
         yield from ask_progressively(history.ask(plan, levels), plan)
+
+    def series(
+        self, stream: str, measure: str | None, interval: Interval, points: int, group: list[str]
+    ) -> pa.Table:
+        """Points of a chart, of one group or of all; at most MOST_POINTS."""
+        return drawn_series(self._named(stream), measure, *interval, points, group)
+
+    def tree(self, stream: str, group: list[str]) -> pa.Table:
+        """The nodes of a history, of one group or of all."""
+        return drawn_tree(self._named(stream), group)
+
+    def _named(self, stream: str) -> HistoryRun:
+        history = self._histories.get(stream)
+        if history is None:
+            known = ", ".join(self._histories) or "none"
+            raise BindingError(
+                "WB327",
+                f"stream {stream!r} has no history",
+                hint=f"declare one with session.history(); the streams with a history are: {known}",
+            )
+        return history
 
     def advance(self, stream: str, instant_us: int) -> None:
         """Event time moves on without rows."""

@@ -29,17 +29,22 @@ SIGNAL_POLL_S = 0.05
 
 
 def run_on_spark(
-    job: Job, watcher: JobWatcher, *, ui: bool = False, jars: Sequence[str] = ()
+    job: Job,
+    watcher: JobWatcher,
+    *,
+    ui: bool = False,
+    jars: Sequence[str] = (),
+    packages: Sequence[str] = (),
 ) -> None:
     """Runs all queries of the job over all rows of their sources, in a local Spark session.
 
     With a source that has no end it runs until it is interrupted: by Ctrl-C or SIGTERM, at which it
-    ends after the batch in flight. jars: of connectors.
+    ends after the batch in flight. jars, packages: of connectors.
     """
     sources = job.sources()
     for schema, source in sources.values():
         source.check_on_spark(schema)  # now, as Spark takes its time to start
-    spark = local_session(ui=ui, jars=jars)
+    spark = local_session(ui=ui, jars=jars, packages=packages)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
         with Interruption() as interruption:
@@ -60,28 +65,55 @@ def _run(
     settings = job.settings
     session = SparkWindrowSession(spark, memory, settings.checkpoint, time_zone=settings.time_zone)
     try:
-        for function in job.functions.values():
-            session.add_function(function)
-        for name, (schema, source) in sources.items():
-            session.stream(name, schema.types, source=source, **schema.declared())
-        is_endless = any(source.is_endless for _, source in sources.values())
-        trigger = job.settings.trigger if is_endless else AVAILABLE
+        trigger = _declare(job, session, sources)
         started = _started(job, session, watcher, trigger)
-        running = list(started.values())
-        while running := [query for query in running if not _has_ended(query)]:
+        while _goes_on(list(started.values()), trigger):
             watcher.advanced(_rows_read(session), None)
             watcher.stood(lambda: [_standing(query) for query in started.values()])
             if _is_ending_within(interruption, POLL_S):
                 return
-        session.finish()
-        for query in job.queries.values():
-            if query.sink.shows == "result":
-                watcher.ended(query.name, started[query.name].result())
-        watcher.advanced(_rows_read(session), 1.0)
-        watcher.stood(lambda: [_standing(query) for query in started.values()])
-        watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in sources})
+        _end(job, session, started, watcher)
     finally:
         session.stop()
+
+
+def _declare(
+    job: Job, session: SparkWindrowSession, sources: dict[str, tuple[StreamSchema, Source]]
+) -> str | None:
+    """Streams, functions and histories of the script; returns the trigger of its queries."""
+    for function in job.functions.values():
+        session.add_function(function)
+    for name, (schema, source) in sources.items():
+        session.stream(name, schema.types, source=source, **schema.declared())
+    for name, history in job.histories.items():
+        if name in sources:
+            session.history(name, **history.schema.declared(), trigger=job.settings.trigger)
+    is_endless = any(source.is_endless for _, source in sources.values())
+    return job.settings.trigger if is_endless else AVAILABLE
+
+
+def _end(
+    job: Job, session: SparkWindrowSession, started: dict[str, SparkQuery], watcher: JobWatcher
+) -> None:
+    """All streams are complete: the last answers come, and those about the past."""
+    session.finish()
+    for query in job.queries.values():
+        if query.sink.shows == "result":
+            watcher.ended(query.name, started[query.name].result())
+    for question in job.questions.values():
+        watcher.ended(question.name, session.ask(question.text))
+    watcher.advanced(_rows_read(session), 1.0)
+    watcher.stood(lambda: [_standing(query) for query in started.values()])
+    # Histories count bad rows, and keep none of them.
+    read = {name: None for query in started.values() for name in query.plan.streams}
+    watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in read})
+
+
+def _goes_on(started: list[SparkQuery], trigger: str | None) -> bool:
+    """Whether a query runs; histories alone go on for ever where a source has no end."""
+    if not started:
+        return trigger != AVAILABLE
+    return bool([query for query in started if not _has_ended(query)])
 
 
 def _has_ended(query: SparkQuery) -> bool:

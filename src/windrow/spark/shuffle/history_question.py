@@ -20,7 +20,21 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.rows.frames import Parts, Section, table_bytes, table_of
 from windrow.schema import BOOLEAN
 
-__all__ = ["BucketReply", "HistoryQuestion"]
+__all__ = ["BucketReply", "Drawing", "HistoryQuestion"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is to be drawn of a history.
+
+    shows: "extent" (from where to where there are nodes), "series" (points of a chart, about so
+    many in the interval of the question) or "tree" (its nodes). group: the keys of one group as
+    texts; none: all groups together.
+    """
+
+    shows: str
+    points: int = 0
+    group: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class HistoryQuestion:
 
     until_us is None for NOW. levels: granularities of the finest level to look at, one answer for
     each; None among them: rows too. is_total: all groups as one. Without levels only the moment
-    is asked for.
+    is asked for. drawing: it is to be drawn instead of answered.
     """
 
     name: str
@@ -37,6 +51,7 @@ class HistoryQuestion:
     until_us: int | None = None
     levels: tuple[int | None, ...] = ()
     is_total: bool = True
+    drawing: Drawing | None = None
 
     @classmethod
     def of_plan(
@@ -58,14 +73,18 @@ class HistoryQuestion:
     @classmethod
     def from_json(cls, parts: Mapping[str, Any]) -> HistoryQuestion:
         """The question again."""
-        return cls(**{**parts, "levels": tuple(parts["levels"])})
+        given = {**parts, "levels": tuple(parts["levels"])}
+        if given.get("drawing") is not None:
+            given["drawing"] = Drawing(**given["drawing"])
+        return cls(**given)
 
 
 @dataclass(frozen=True)
 class BucketReply:
     """The moment, what the bucket has forgotten, and its partial answer for each level.
 
-    forgotten: one state of all nodes that left memory; sketches: one of them for each kind.
+    forgotten: one state of all nodes that left memory; sketches: one of them for each kind. drawn:
+    what is to be drawn, a table for each point of a series.
     """
 
     name: str
@@ -75,6 +94,7 @@ class BucketReply:
     forgotten: States
     sketches: tuple[bytes, ...] = ()
     answers: Mapping[int | None, pa.Table] = field(default_factory=dict)
+    drawn: Sequence[pa.Table] = ()
 
     def to_parts(self) -> Parts:
         """The reply, for the frame of a bucket's output."""
@@ -85,13 +105,16 @@ class BucketReply:
             "horizons_us": self.horizons_us,
             "forgotten": [whole[:, 0].tolist(), [each.hex() for each in real[:, 0].tolist()]],
             "levels": list(self.answers),
+            "drawn": len(self.drawn),
         }
-        return Parts(header, [*map(table_bytes, self.answers.values()), *self.sketches])
+        tables = [*self.answers.values(), *self.drawn]
+        return Parts(header, [*map(table_bytes, tables), *self.sketches])
 
     @classmethod
     def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> BucketReply:
         """The reply again."""
         count = len(header["levels"])
+        end = count + header["drawn"]
         whole, real = header["forgotten"]
         now_us, is_finished = header["moment"]
         return cls(
@@ -100,6 +123,7 @@ class BucketReply:
             is_finished,
             tuple(header["horizons_us"]),
             (np.array([whole], np.int64).T, np.array([[*map(float.fromhex, real)]]).T),
-            tuple(bytes(section) for section in sections[count:]),
+            tuple(bytes(section) for section in sections[end:]),
             dict(zip(header["levels"], map(table_of, sections[:count]), strict=True)),
+            [table_of(section) for section in sections[count:end]],
         )

@@ -16,10 +16,16 @@ from windrow.history.operator import HistoryOperator, spec_of
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.history.past import Archive
 from windrow.history.questions.lookup import look_up
+from windrow.history.questions.series import (
+    group_keys,
+    held_interval,
+    points_of,
+    shape_table,
+)
 from windrow.history.saved_state import SavedHistory, restore_history, save_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
-from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
+from windrow.spark.shuffle.history_question import BucketReply, Drawing, HistoryQuestion
 from windrow.spark.worker.segments import Segment
 
 __all__ = ["LiveHistory"]
@@ -80,7 +86,20 @@ class LiveHistory:
             (history.past.whole, history.past.real),
             tuple(kind.to_bytes(sketch) for kind, sketch in kinds),
             answers,
+            [] if question.drawing is None else self._drawn(question, question.drawing),
         )
+
+    def _drawn(self, question: HistoryQuestion, drawing: Drawing) -> list[pa.Table]:
+        operator, history = self._operator, self._operator.history
+        keys = group_keys(operator.schema, drawing.group)
+        if drawing.shows == "extent":
+            since_us, until_us = held_interval(history)
+            return [pa.table({"since_us": [since_us], "until_us": [until_us]})]
+        if drawing.shows == "tree":
+            return [shape_table(operator, keys)]
+        interval = (question.since_us, question.until_us or 0)
+        found = points_of(history, *interval, drawing.points, keys)
+        return [table_of_partial(answer) for answer in found]
 
     def snapshot(self) -> Segment:
         """Everything that it holds, as one segment."""

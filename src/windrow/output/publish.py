@@ -17,6 +17,7 @@ from windrow.operators.partial import Partial
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
 from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
+from windrow.output.empty_states import no_updates, state_of_nothing
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
@@ -77,8 +78,7 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        is_counted = self._shape.is_select and live is None
-        self._selects = SelectFeed(schema) if is_counted else None
+        self._selects = SelectFeed(schema) if self._shape.is_select and live is None else None
         self._changes = None
         if live is not None:
             self._changes = ChangeFeed(schema, lambda: self._select_table(*live()))
@@ -257,7 +257,7 @@ class Publisher:
     def result(self) -> pa.Table:
         """The answer at the clock."""
         if self._is_whole and self._first_instant == END_OF_TIME:
-            found = self._rows.of(self._nothing(START_OF_TIME))
+            found = self._rows.of(state_of_nothing(self._shape, START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
@@ -313,7 +313,7 @@ class Publisher:
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         if "initial" in tables:
-            publisher._initial.load(tables["initial"], publisher._no_updates())
+            publisher._initial.load(tables["initial"], no_updates(publisher._shape))
         publisher._feed.load(tables, new_code)
         publisher._feed.has_told = header.get("has_told", True)
         publisher._feed.changes_netted = header.get("changes_netted", 0)
@@ -370,8 +370,7 @@ class Publisher:
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes that this many rows may need if each is a new group."""
-        groups = self._groups.size + rows
-        return self._groups.growth_bytes(rows) + self._feed.growth_bytes(groups)
+        return self._groups.growth_bytes(rows) + self._feed.growth_bytes(self._groups.size + rows)
 
     def _updates(self, partials: Sequence[tuple[int, Partial]]) -> CodedUpdates:
         parts = [(bucket, self._of_groups(bucket, partial)) for bucket, partial in partials]
@@ -416,27 +415,11 @@ class Publisher:
             alive = self._combiner.alive_in(bucket)
         return with_gone(updates, alive, partial.complete_at)
 
-    def _nothing(self, at: int) -> CodedUpdates:
-        """The state of an ungrouped aggregate over no rows."""
-        layout = LaneLayout.smallest(self._shape.kinds)
-        zero = np.zeros(1, np.int64)
-        lanes = np.zeros((1, layout.lane_count), np.int64)
-        extras = np.zeros((1, self._shape.extra_count), np.int64)
-        when, group = np.array([at], np.int64), np.zeros(1, np.int32)
-        return CodedUpdates(when, group, zero, lanes, layout, extras)
-
-    def _no_updates(self) -> Partial:
-        layout = LaneLayout.smallest(self._shape.kinds)
-        none = np.empty(0, np.int64)
-        lanes = np.zeros((0, layout.lane_count), np.int64)
-        groups = pa.RecordBatch.from_arrays([], names=[])
-        return Partial(none, none.astype(np.int32), none, lanes, layout, groups, 0)
-
     def _begin(self, updates: CodedUpdates) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
         earliest = self._first_instant
         if not updates.at.size or updates.at[0] != earliest:
-            self._record(self._nothing(earliest))
+            self._record(state_of_nothing(self._shape, earliest))
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""

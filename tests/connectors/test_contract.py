@@ -50,6 +50,7 @@ class Checkpoint:
     """That of a query which has not begun."""
 
     query = "q"
+    is_lasting = True
 
     def identity(self) -> str:
         return "one"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from windrow import sinks
 from windrow.connectors import memory
 from windrow.connectors.contract import Writer
 from windrow.connectors.memory import MemoryWriter
+from windrow.connectors.parquet.writers import ParquetWriter
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.model import QueryPlan
 
@@ -21,7 +23,7 @@ PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
 SELECT = plan_of("SELECT a.k AS k, a.s AS s FROM a [1 MINUTE]")
 TABLE = pa.table({"n": [1, 2]})
 EMPTY = TABLE.slice(0, 0)
-NO_CHECKPOINT: Any = None  # sinks that keep no batch id elsewhere need none
+NO_CHECKPOINT: Any = SimpleNamespace(is_lasting=True)  # nothing else of it is needed
 
 
 def opened(sink: object, plan: QueryPlan = PLAN) -> Writer:
@@ -54,6 +56,27 @@ def test_a_folder_with_batches_of_another_run_is_refused(tmp_path: Path) -> None
     for last_batch in (2, -1):
         with pytest.raises(CheckpointError, match=r"WC217.*batch-000000000003"):
             writer.begin(last_batch, "")
+
+
+def test_a_run_without_a_checkpoint_replaces_such_a_run(tmp_path: Path) -> None:
+    for mine in (False, True):  # the first run, and one more
+        writer = ParquetWriter(sinks.parquet(tmp_path), is_lasting=False)
+        writer.begin(-1, f"run {mine}")
+        assert list(tmp_path.glob("*.parquet")) == []
+        writer.write({"answers": TABLE}, 3)
+        writer.begin(3, f"run {mine}")  # begun again after a failure: its own files stay
+        assert len(list(tmp_path.glob("*.parquet"))) == 1
+        writer.close()
+    here = sinks.parquet(tmp_path).open("q", None)
+    assert list(tmp_path.glob("*.parquet")) == []
+    here.write({"answers": TABLE}, 5)
+    lasting = ParquetWriter(sinks.parquet(tmp_path))
+    with pytest.raises(CheckpointError, match="WC217"):
+        lasting.begin(-1, "lasting")
+    lasting.write({"answers": TABLE}, 7)
+    with pytest.raises(CheckpointError, match="WC217"):
+        ParquetWriter(sinks.parquet(tmp_path), is_lasting=False).begin(-1, "lasting")
+    assert [path.name for path in tmp_path.glob("*.parquet")] == ["batch-000000000007.parquet"]
 
 
 def test_two_queries_do_not_write_to_one_folder(tmp_path: Path) -> None:

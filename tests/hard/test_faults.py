@@ -42,6 +42,12 @@ FORMS = {
     "join by key": f"SELECT a.k, COUNT(*) AS n, SUM(b.d) AS s {JOIN} GROUP BY a.k",
     "join by both": f"SELECT a.g, b.g AS h, COUNT(*) AS n {JOIN} GROUP BY a.g, b.g",
     "join extremes": f"SELECT a.g, MAX(b.v) AS x {JOIN} GROUP BY a.g",
+    "join best": f"SELECT MAX(b.v) AS x, SUM(a.v) AS s {JOIN}",
+    "join distinct": f"SELECT COUNT(DISTINCT a.g) AS n {JOIN}",
+    "star": "SELECT COUNT(*) AS n, SUM(b.v) AS s FROM a [6 SECONDS], b [4 SECONDS],"
+    " a [3 SECONDS] AS c WHERE a.k = b.k AND b.k = c.k",
+    "chain": "SELECT COUNT(*) AS n FROM a [6 SECONDS], b [4 SECONDS], a [3 SECONDS] AS c"
+    " WHERE a.k = b.k AND b.g = c.g",
     "join residual": f"SELECT COUNT(*) AS n, MIN(a.v) AS x {JOIN} AND a.v < b.v",
     "join sums": f"SELECT a.g, COUNT(*) AS n, SUM(b.v) AS s {JOIN} AND a.v < b.v GROUP BY a.g",
     "select": "SELECT g, v FROM a [5 SECONDS] WHERE v > 2",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from unittest.mock import patch
 
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from support.oracle import SumOverflowError
 from support.runners import BEGINNING, Judge, Model
 from support.streams import Action
 from windrow.errors import DataError
-from windrow.operators.operator import NeedsPairsError
+from windrow.operators.operator import NeedsCellsError, NeedsPairsError
 from windrow.operators.partial import Partial
 from windrow.operators.tree.operator import TreeOperator
 from windrow.plan.factorisation import factorisation
@@ -49,13 +50,19 @@ class TreeShard:
 
     def __init__(self, plan: QueryPlan, grid_us: int = 1) -> None:
         self._plan, self._grid_us = plan, grid_us
-        self._operator = TreeOperator(plan, shape_of(plan), grid_us)
+        self._shape = shape_of(plan)
+        self._operator = TreeOperator(plan, self._shape, grid_us)
         self._clock = BEGINNING
 
     def append(self, batches: Mapping[int, PreparedRows]) -> None:
         """What a shard does with rows."""
         for input_index, rows in batches.items():
-            self._operator.append(input_index, rows)
+            try:
+                self._operator.append(input_index, rows)
+            except NeedsCellsError:
+                self._shape = replace(self._shape, is_folded=True)
+                self.rebuild()
+                self._operator.append(input_index, rows)
 
     def advance(self, batches: Mapping[int, PreparedRows], until: int) -> Partial:
         """What a shard does when the clock moves."""
@@ -65,7 +72,7 @@ class TreeShard:
 
     def rebuild(self) -> None:
         """Go on with a new operator, made from the rows of the old one."""
-        operator = TreeOperator(self._plan, shape_of(self._plan), self._grid_us)
+        operator = TreeOperator(self._plan, self._shape, self._grid_us)
         for input_index in range(len(self._plan.inputs)):
             rows, columns = (
                 self._operator.rows(input_index),

@@ -151,6 +151,7 @@ class SinkCheckpoint(Protocol):
     """Of the checkpoint of a query what a sink must know of it."""
 
     query: str
+    is_lasting: bool  # whether it is there after the session: a later one may go on from it
 
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""

@@ -212,7 +212,7 @@ def limb_range(values, valid, kind, found):
 
 @njit(cache=True)
 def to_doubles(limbs, low_limb, out):
-    """The double nearest to each row of limbs (within one unit in the last place)."""
+    """The double nearest to each row of limbs."""
     rows, count = limbs.shape
     work = np.empty(count, np.int64)
     for row in range(rows):
@@ -224,34 +224,63 @@ def to_doubles(limbs, low_limb, out):
 @njit(cache=True)
 def to_double(limbs, low_limb):
     """The double of one number; the limbs are used up."""
-    sign = carry_over(limbs)
+    sign = carry_over(limbs, LIMB_BITS)
     if sign < 0:
         for limb in range(limbs.size):
             limbs[limb] = -limbs[limb]
-        carry_over(limbs)
+        carry_over(limbs, LIMB_BITS)
+    return sign * nearest_double(limbs, LIMB_BITS, LIMB_BITS * low_limb + LOWEST_BIT)
+
+
+@njit(cache=True)
+def nearest_double(limbs, bits, low_bit):
+    """The double nearest to carried limbs of so many bits, none of them negative."""
     top = limbs.size - 1
     while top >= 0 and limbs[top] == 0:
         top -= 1
     if top < 0:
         return 0.0
-    # Three limbs hold at least 65 significant bits: what is below cannot matter but in a tie.
-    total = np.float64(limbs[top])
-    if top >= 1:
-        total = total * 4294967296.0 + np.float64(limbs[top - 1])
-        if top >= 2:
-            total += np.float64(limbs[top - 2]) / 4294967296.0
-    limb = max(top - 1, 0) if top >= 1 else 0
-    return sign * scale_by_power(total, LIMB_BITS * (limb + low_limb) + LOWEST_BIT)
+    # The 64 highest bits, and whether there is anything below, say how to round.
+    highest = uint64(limbs[top])
+    held = bit_length(highest)
+    exponent = low_bit + bits * top
+    rest = 0
+    place = top
+    while place > 0:
+        place -= 1
+        taken = min(bits, 64 - held)
+        below = bits - taken
+        highest = (highest << uint64(taken)) | (uint64(limbs[place]) >> uint64(below))
+        rest |= limbs[place] & ((1 << below) - 1)
+        held += taken
+        exponent -= taken
+    if rest != 0:
+        highest |= uint64(1)
+    return scale_by_power(np.float64(highest), exponent)
 
 
 @njit(cache=True)
-def carry_over(limbs):
-    """Normalise a whole row; returns its sign, -1 or 1."""
+def bit_length(number):
+    """How many bits a number without sign has, from its highest one down."""
+    length = 0
+    for shift in (32, 16, 8, 4, 2, 1):
+        if number >> uint64(shift) != 0:
+            number >>= uint64(shift)
+            length += shift
+    return length + np.int64(number)
+
+
+@njit(cache=True)
+def carry_over(limbs, bits):
+    """Normalise a whole row of limbs of so many bits; returns its sign, -1 or 1."""
     carry = 0
+    mask = (1 << bits) - 1
     for limb in range(limbs.size - 1):
         total = limbs[limb] + carry
-        limbs[limb] = total & LIMB_MASK
-        carry = total >> LIMB_BITS
+        limbs[limb] = total & mask
+        carry = total >> bits
+    if limbs.size == 0:
+        return 1.0
     limbs[limbs.size - 1] += carry
     return -1.0 if limbs[limbs.size - 1] < 0 else 1.0
 

@@ -38,23 +38,52 @@ def quick_variances(values, squares, errors, low_limb, count, divisor, out, unsu
         for limb in range(width):
             work[limb] = squares[row, limb] + errors[row, limb]
         square_high, square_low = pair_of_limbs(work)
-        number = np.float64(count[row])
-        left_high, left_low = times(square_high * shift, square_low * shift, number, 0.0)
-        right_high, right_low = times(total_high, total_low, total_high, total_low)
-        difference, rest = plus(left_high, left_low, -right_high, -right_low)
-        unsure[row] = abs(difference) < LEAST_SHARE * left_high or count[row] >= 1 << 53
-        quotient = (difference + rest) / number / np.float64(max(divisor[row], 1))
+        quotient, unsure[row] = variance_of_pairs(
+            total_high, total_low, square_high * shift, square_low * shift, count[row], divisor[row]
+        )
         out[row] = scale_by_power(quotient, 2 * exponent)
+
+
+@njit(cache=True)
+def quick_variances_of_digits(values, value_bit, squares, square_bit, count, divisor, out, unsure):
+    """The same where a sum of values, and one of squares that were not rounded, are one digit.
+
+    A number of 63 bits is a pair of doubles; the powers of two that digits count change no bit.
+    """
+    shift = scale_by_power(1.0, square_bit - 2 * value_bit)
+    scale = scale_by_power(1.0, 2 * value_bit)
+    for row in range(values.size):
+        total_high = np.float64(values[row])
+        total_low = np.float64(values[row] - np.int64(total_high))
+        square_high = np.float64(squares[row])
+        square_low = np.float64(squares[row] - np.int64(square_high))
+        quotient, unsure[row] = variance_of_pairs(
+            total_high, total_low, square_high * shift, square_low * shift, count[row], divisor[row]
+        )
+        out[row] = quotient * scale
+
+
+@njit(cache=True)
+def variance_of_pairs(total_high, total_low, square_high, square_low, count, divisor):
+    """(count * square - total**2) / count / divisor, and whether too much of it cancels."""
+    if count == 0:
+        return 0.0, False
+    number = np.float64(count)
+    left_high, left_low = times(square_high, square_low, number, 0.0)
+    right_high, right_low = times(total_high, total_low, total_high, total_low)
+    difference, rest = plus(left_high, left_low, -right_high, -right_low)
+    is_unsure = abs(difference) < LEAST_SHARE * left_high or count >= 1 << 53
+    return (difference + rest) / number / np.float64(max(divisor, 1)), is_unsure
 
 
 @njit(cache=True)
 def pair_of_limbs(limbs):
     """Limbs as the sum of two doubles, in units of the lowest; the limbs are used up."""
-    sign = carry_over(limbs)
+    sign = carry_over(limbs, LIMB_BITS)
     if sign < 0:
         for limb in range(limbs.size):
             limbs[limb] = -limbs[limb]
-        carry_over(limbs)
+        carry_over(limbs, LIMB_BITS)
     high = 0.0
     low = 0.0
     weight = 1.0

@@ -21,6 +21,7 @@ from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import OperatorMark, Window
 
 __all__ = [
+    "NeedsCellsError",
     "NeedsPairsError",
     "NeedsSingleRowsError",
     "Operator",
@@ -34,6 +35,13 @@ FREE_PARTS = 8
 
 class NeedsSingleRowsError(Exception):
     """Sums have become so large that weighted rows must be expanded."""
+
+
+class NeedsCellsError(Exception):
+    """Rows are better kept in cells, or sums have become so large; the operator has taken none.
+
+    Never seen by users: the shard goes on with an operator that has cells.
+    """
 
 
 class NeedsPairsError(Exception):

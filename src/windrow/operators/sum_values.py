@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.aggregate_functions import Form
 from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS
+from windrow.operators.digits import DigitLanes
 from windrow.operators.lanes import ValueLanes, Vector
 from windrow.operators.variances import doubles_of
 from windrow.plan.model import Aggregate
@@ -22,7 +23,7 @@ Values = tuple[pa.Array, Flags | None]
 _LOW_WORD = (1 << 64) - 1
 
 
-def sum_values(aggregate: Aggregate, read: ValueLanes) -> Values:
+def sum_values(aggregate: Aggregate, read: ValueLanes | DigitLanes) -> Values:
     """A count, sum or mean of each state, and where its type does not hold it."""
     if aggregate.traits.form is Form.COUNT:
         return pa.array(np.ascontiguousarray(read.valid)), None
@@ -56,7 +57,7 @@ def _scale(aggregate: Aggregate) -> float:
     return float(10**argument.type.scale)
 
 
-def _integers(read: ValueLanes, empty: Flags, aggregate: Aggregate) -> Values:
+def _integers(read: ValueLanes | DigitLanes, empty: Flags, aggregate: Aggregate) -> Values:
     is_decimal = aggregate.type.name == "DECIMAL"
     if read.narrow is not None and not is_decimal:
         return pa.array(
@@ -83,7 +84,7 @@ def _integers(read: ValueLanes, empty: Flags, aggregate: Aggregate) -> Values:
     return values, faults if faults.any() else None
 
 
-def _words_128(read: ValueLanes) -> tuple[Vector, Vector, Flags]:
+def _words_128(read: ValueLanes | DigitLanes) -> tuple[Vector, Vector, Flags]:
     """Integers of limbs as two words, and where they do not fit into 128 bits."""
     # One limb more, for what the highest one holds beyond its 32 bits.
     limbs = np.pad(read.limbs, ((0, 0), (0, 1)))

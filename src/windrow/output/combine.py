@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.exact.kernels import HEADROOM_LIMBS
 from windrow.operators.group_updates import NO_EXTRAS
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.output import kernels
@@ -237,6 +238,9 @@ class Combiner:
             if part.layout.is_wide:
                 high = part.layout.low_limb + part.layout.limb_count
                 layout = layout.reaching(part.layout.low_limb, high)
+            elif part.layout.forms:
+                low, high = part.layout.limb_span
+                layout = layout.reaching(low, high + HEADROOM_LIMBS)
             elif large and not layout.is_wide:
                 layout = layout.reaching(0, 0)
         if layout == self.layout:

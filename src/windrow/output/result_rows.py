@@ -71,7 +71,7 @@ class ResultRows:
         return any(
             reading.form is Form.SUM
             and not aggregate.type.is_float
-            and (layout.is_wide or aggregate.type.name == "DECIMAL")
+            and (not layout.is_plain or aggregate.type.name == "DECIMAL")
             for aggregate, reading in zip(self._plan.aggregates, self._shape.readings, strict=True)
         )
 

@@ -117,6 +117,7 @@ class QueryShape:
     mode: how the factorised aggregate of one window or two runs it (SINGLE or one of
     joins.kernels); None where that does not serve. A select is a count of equal rows: its groups
     are its select list. group_columns: the group columns over prepared columns, constants left out.
+    is_folded: whether rows are kept in cells even where they could keep a code for themselves.
     """
 
     inputs: tuple[InputShape, ...]
@@ -131,6 +132,7 @@ class QueryShape:
     is_select: bool = False
     is_distinct: bool = False
     negations: tuple[NegationShape, ...] = ()
+    is_folded: bool = False
 
     @property
     def kinds(self) -> tuple[tuple[int, ...], ...]:

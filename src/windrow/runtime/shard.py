@@ -15,7 +15,12 @@ import pyarrow as pa
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator
+from windrow.operators.operator import (
+    NeedsCellsError,
+    NeedsPairsError,
+    NeedsSingleRowsError,
+    Operator,
+)
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.registry import first_algorithm, operator_for
 from windrow.operators.relations.operator import NO_LIMIT
@@ -157,10 +162,18 @@ class Shard:
             except NeedsPairsError:
                 self.change_algorithm("charged")
                 self._operator.append(input_index, self._as_kept(self._operator, rows))
+            except NeedsCellsError:
+                self._fold()
+                self._operator.append(input_index, self._as_kept(self._operator, rows))
             except NeedsSingleRowsError:
                 self._expands = True
                 self._begin_anew(self.algorithm)
                 self._operator.append(input_index, self._as_kept(self._operator, rows))
+
+    def _fold(self) -> bool:
+        """Go on with an operator that has cells, from the rows held."""
+        self._shape = replace(self._shape, is_folded=True)
+        return self._begin_anew(self.algorithm)
 
     def _as_kept(self, operator: Operator, rows: PreparedRows) -> PreparedRows:
         """Weighted rows are expanded for operators that hold each row by itself."""
@@ -205,6 +218,9 @@ class Shard:
                 )
         except NeedsPairsError:
             return False
+        except NeedsCellsError:
+            self._shape = replace(self._shape, is_folded=True)
+            return self._begin_anew(algorithm)
         operator.run(self.clock)
         self._replace(operator, algorithm)
         return True

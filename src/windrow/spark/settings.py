@@ -14,13 +14,14 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from windrow.errors import UnsupportedError
+from windrow.errors import UnsupportedError, WindrowError
 from windrow.spark.processes.jar_files import jar_files, package_names
 from windrow.spark.processes.java import ensure_java
 from windrow.spark.processes.jvm_start import jvm_of_this_start
-from windrow.spark.processes.leftovers import opened_log
+from windrow.spark.processes.leftovers import known_log, opened_log
 
 __all__ = ["local_session", "query_settings", "settings_applied", "tuned_settings"]
 
@@ -135,8 +136,22 @@ def local_session(
         builder = builder.config("spark.jars", ",".join(jar_files(jars)))
     if packages:
         builder = builder.config("spark.jars.packages", ",".join(package_names(packages)))
-    with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
-        return builder.getOrCreate()
+    try:
+        with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
+            return builder.getOrCreate()
+    except PySparkRuntimeError as problem:
+        raise _not_started(problem, packages) from problem
+
+
+def _not_started(problem: PySparkRuntimeError, packages: Sequence[str]) -> WindrowError:
+    """The error of a JVM that ended before it could be reached."""
+    log = known_log()
+    said = "" if log is None else f"; what Java said is in {log}"
+    fetched = f"; it was to fetch {', '.join(packages)}, which may be out of reach" * bool(packages)
+    hint = "windrow doctor looks for Java and Spark"
+    if packages:
+        hint = "give jars of the connector instead: --jars, or jars= of local_session()"
+    return WindrowError("WX402", f"Spark did not start: {problem}{fetched}{said}", hint=hint)
 
 
 @contextmanager

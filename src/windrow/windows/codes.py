@@ -158,6 +158,11 @@ class TextCodes:
         return self._references.size
 
     @property
+    def most_users(self) -> int:
+        """No code has more users."""
+        return int(self._references.max())
+
+    @property
     def size(self) -> int:
         """Codes in use."""
         return len(self._code_of_text)
@@ -287,6 +292,11 @@ class KeyCoder:
     def capacity(self) -> int:
         """Every code is below this."""
         return self._last.capacity
+
+    @property
+    def most_users(self) -> int:
+        """No key is that of more rows."""
+        return self._last.most_users
 
     @property
     def size(self) -> int:

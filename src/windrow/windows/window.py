@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels, stepped_kernels
 from windrow.windows.buffer import NO_MATRIX, ColumnMark, ColumnWindow, Rows
 from windrow.windows.codes import Codes
@@ -51,6 +52,12 @@ class WindowArrays(NamedTuple):
     values: Rows
     cursor: Rows  # head, tail, end
     hold_us: int
+
+    @classmethod
+    def without_rows(cls) -> WindowArrays:
+        """A window into which no row ever comes, for kernels that take a number of windows."""
+        times, cursor = np.full(1, END_OF_TIME, np.int64), np.zeros(4, np.int64)
+        return cls(times, np.zeros(1, np.int32), np.zeros((1, 1), np.int64), cursor, 1)
 
     def most_events(self, until: int) -> int:
         """At most so many rows enter and leave up to `until`."""

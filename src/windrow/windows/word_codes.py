@@ -159,6 +159,11 @@ class WordCodes:
         return self._word_of_code.size
 
     @property
+    def most_users(self) -> int:
+        """No code has more users."""
+        return int(self._references.max())
+
+    @property
     def size(self) -> int:
         """Codes in use."""
         return int(self._counters[0])

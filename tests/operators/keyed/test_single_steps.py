@@ -111,7 +111,7 @@ def state_bytes(operator: FactorisedOperator) -> list[Any]:
     found += [codes_bytes(each) for each in tables]
     found += [window_bytes(each) for each in operator.windows]
     found += [window._opened for window in operator.windows]
-    return [*found, room.at.size, aggregate._layout, aggregate._largest, operator._entered]
+    return [*found, room.at.size, aggregate._layout, aggregate._fit._largest, operator._entered]
 
 
 def partial_bytes(partial: Partial) -> list[Any]:

@@ -46,7 +46,8 @@ class Parquet(Sink):
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer whose files are named after Spark's batches."""
-        return cast("Writer", loaded("parquet.writers").ParquetWriter(self))
+        writers = loaded("parquet.writers")
+        return cast("Writer", writers.ParquetWriter(self, is_lasting=checkpoint.is_lasting))
 
 
 def _described(options: Options) -> Parquet:

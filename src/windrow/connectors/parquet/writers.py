@@ -22,14 +22,19 @@ __all__ = ["ParquetWriter", "ProcessParquetWriter"]
 _WRITERS: WeakValueDictionary[str, ParquetWriter] = WeakValueDictionary()
 
 _BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
-# In the schema of each file that a run in a process writes.
-_MARK = {b"windrow.written": b"in process"}
+# In the schema of each file of a run that nothing can go on from: the next one replaces its files.
+_MARK_NAME = b"windrow.written"
+_MARKS = (b"in process", b"on Spark without a checkpoint")
 
 
 class ParquetWriter(Writer):
-    """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
+    """One file per batch id, put in place in one step: a replayed batch replaces its own file.
 
-    def __init__(self, sink: Parquet) -> None:
+    is_lasting: whether a later run can go on in the folder, from the checkpoint of this one.
+    """
+
+    def __init__(self, sink: Parquet, *, is_lasting: bool = True) -> None:
+        self._is_lasting = is_lasting
         self._storage = Storage(sink.path, is_private=False)  # answers are for others
         self._owner = ""
         self.feeds: tuple[str, ...] = (sink.feed,)
@@ -49,6 +54,8 @@ class ParquetWriter(Writer):
             )
         self._owner, _WRITERS[self._storage.uri] = owner, self
         self._storage.sweep()
+        if not self._is_lasting and last_batch < 0:
+            self._remove_replaceable()
         newest = max(filter(_BATCH_FILE.fullmatch, self._storage.names()), default="")
         if newest > _batch_file(last_batch):
             raise CheckpointError(
@@ -59,12 +66,18 @@ class ParquetWriter(Writer):
                 hint="give the sink an empty folder, or the query the checkpoint of that run",
             )
 
+    def _remove_replaceable(self) -> None:
+        """Takes files away that runs without a checkpoint have left, on Spark or in a process."""
+        for name in filter(_BATCH_FILE.fullmatch, self._storage.names()):
+            if _is_replaceable(pa.BufferReader(self._storage.read(name) or b"")):
+                self._storage.remove(name)
+
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes the file of the batch; where there is nothing to write, there is no file."""
         table, name = tables[self.feeds[0]], _batch_file(batch_id)
         if table.num_rows:
             data = pa.BufferOutputStream()
-            pq.write_table(table, data)
+            pq.write_table(table if self._is_lasting else _marked(table, _MARKS[1]), data)
             self._storage.write(name, memoryview(data.getvalue()))
         else:
             self._storage.remove(name)
@@ -85,9 +98,8 @@ class ProcessParquetWriter(Writer):
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes the file of the batch."""
-        table = tables[self.feeds[0]]
-        marked = table.replace_schema_metadata({**(table.schema.metadata or {}), **_MARK})
-        write_whole(marked, self._folder / _batch_file(batch_id))
+        table = _marked(tables[self.feeds[0]], _MARKS[0])
+        write_whole(table, self._folder / _batch_file(batch_id))
 
 
 def _batch_file(batch_id: int) -> str:
@@ -97,12 +109,12 @@ def _batch_file(batch_id: int) -> str:
 def _empty_folder(folder: Path, place: Place | None) -> None:
     """A folder without what an earlier run left: that would look as if this one had said it.
 
-    Only what a run in a process has written is removed. On Spark a job goes on in the same folder,
-    perhaps for months.
+    Only what a run without a checkpoint has written is removed. With one a job on Spark goes on in
+    the same folder, perhaps for months.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = [file for file in folder.iterdir() if _BATCH_FILE.fullmatch(file.name)]
-    others = [file for file in files if not _is_marked(file)]
+    others = [file for file in files if not _is_replaceable(file)]
     if others:
         raise DataError(
             "WD513",
@@ -114,9 +126,13 @@ def _empty_folder(folder: Path, place: Place | None) -> None:
         file.unlink()
 
 
-def _is_marked(file: Path) -> bool:
+def _marked(table: pa.Table, mark: bytes) -> pa.Table:
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _MARK_NAME: mark})
+
+
+def _is_replaceable(file: Path | pa.BufferReader) -> bool:
     try:
         found = pq.read_schema(file).metadata or {}
     except (OSError, pa.ArrowInvalid):
         return False  # no whole Parquet file, and nobody knows whose
-    return found.items() >= _MARK.items()
+    return found.get(_MARK_NAME) in _MARKS

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
+from windrow.exact.digit_kernels import share_digits
+from windrow.exact.kernels import NO_LANE, share_narrow, share_wide
+from windrow.operators.digits import Cut
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.keyed import group_kernels, kernels, step_kernels
+from windrow.operators.keyed import digit_kernels, group_kernels, kernels, step_kernels
 from windrow.operators.keyed.cells import CellLists
+from windrow.operators.keyed.lane_fit import LaneFit
 from windrow.operators.keyed.state import EventArrays, KeyedState, StepArrays
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.rows.grouping import BY_BOTH, BY_KEY, SINGLE, WHOLE
 from windrow.windows.codes import Codes, WordCodes
 from windrow.windows.growing import enlarged, enlarging_bytes
-from windrow.windows.kernels import largest_magnitude, merge_events
+from windrow.windows.kernels import merge_events
 from windrow.windows.marks import Copies
 from windrow.windows.window import EventColumns, Window, WindowArrays
 
@@ -22,8 +25,6 @@ __all__ = ["FactorisedAggregate"]
 
 # Events of an input are worked on in pieces that stay in the cache.
 CHUNK = 8192
-# Sums stay below this in narrow lanes.
-NARROW_LIMIT = 1 << 62
 # The place of a group's last output when there is none.
 NOWHERE = -1
 # Lanes up to this number are loops that the compiler unrolls; each number is compiled for itself.
@@ -38,8 +39,8 @@ class FactorisedAggregate:
     ) -> None:
         self._windows = windows
         self._mode = mode
-        self._set_layout(LaneLayout.smallest(kinds))
-        self._largest = [0] * len(windows)
+        self._set_layout(LaneLayout.fewest(kinds))
+        self._fit = LaneFit(kinds)
         self._rows_gone = 0
         self.lists = CellLists()
         self.pairs = WordCodes()
@@ -56,34 +57,36 @@ class FactorisedAggregate:
         # Loops over so few plain lanes are unrolled; () where lanes carry, or are many.
         self._is_unrolled = not layout.is_wide and self._lane_count <= UNROLLED_LANES
         self._fixed = [(0,) * len(kinds) for kinds in layout.kinds]
+        self._cuts: list[Cut] = []
+        if layout.forms:
+            self._cut_digits(layout)
         # Lanes that an input leaves zero may be others in another layout.
         self._share = np.zeros((0, 0), np.int64)
+
+    def _cut_digits(self, layout: LaneLayout) -> None:
+        for input_index, kinds in enumerate(layout.kinds):
+            first = layout.first_value(input_index)
+            forms = layout.forms[first : first + len(kinds)]
+            self._fixed[input_index] = (0,) * sum(form.digits for form in forms)
+            self._cuts.append(Cut.of(kinds, forms, layout.digit_bits))
 
     def admit(self, input_index: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
         """Make the layout fit rows that are about to enter this input's window.
 
         count: how many rows they stand for.
         """
-        layout = self._layout
-        if valid.size and not layout.is_nullable and not valid.all():
-            layout = layout.nullable()
-        if not layout.is_wide:
-            largest = -int(largest_magnitude(values)) if values.size else 0
-            if not self._stays_narrow(input_index, largest, count):
-                layout = layout.reaching(0, 0)
-        if layout.is_wide:
-            layout = self._reaching(layout, input_index, values, valid)
+        rows = self._most_rows(input_index, count)
+        layout = self._fit.fitted(self._layout, input_index, values, valid, rows)
         if layout is not self._layout:
             self._change_layout(layout)
 
-    def _stays_narrow(self, input_index: int, largest: int, count: int) -> bool:
-        """Whether no sum can leave its lane when so many rows of such values come."""
-        self._largest[input_index] = max(self._largest[input_index], 1, largest)
-        bound = max(self._largest)
+    def _most_rows(self, input_index: int, count: int) -> int:
+        """How many rows, or joined rows, a sum can have at most when so many come."""
+        bound = 1
         for number, window in enumerate(self._windows):
             rows = window.counted_rows
             bound *= max(rows + count + self._rows_gone if number == input_index else rows, 1)
-        return bound < NARROW_LIMIT
+        return bound
 
     def reserve(self, cells: int, groups: int) -> None:
         """Make room for cell and group codes below these."""
@@ -112,7 +115,7 @@ class FactorisedAggregate:
         self.state.group_count[groups] = count
         self.state.group_lanes[groups] = lanes
         self._rows_gone = int(count.sum())
-        self._largest[0] = _largest(lanes)
+        self._fit.know(layout, lanes)
 
     def copies(self, groups: Codes) -> Copies:
         """The counts and sums of groups, for a step that may fail."""
@@ -141,13 +144,16 @@ class FactorisedAggregate:
 
         None where batches go another way, or something has to grow first: nothing was done.
         """
+        if not self._layout.is_plain:
+            return None
         window, windows = self._windows[input_index], self._plain_windows(WHOLE)
         store, lifetime = window.columns.store, window.lifetime
         if windows is None or window.columns.is_shared or store.valid.size:
             return None
         if row[0] + lifetime.hold_us <= lifetime.floor_us:
             return None
-        if not self._stays_narrow(input_index, max(map(abs, row[2:]), default=0), 1):
+        largest, rows = max(map(abs, row[2:]), default=0), self._most_rows(input_index, 1)
+        if not self._fit.stays_narrow(input_index, largest, rows):
             return None
         self._room.fit(self._lane_count)
         for each in self._windows:
@@ -237,9 +243,22 @@ class FactorisedAggregate:
         left, right = windows
         # Rows held may leave, rows that wait may enter and leave.
         self._room.reserve(left.most_events(until) + right.most_events(until))
+        if self._layout.forms:
+            self._run_digits(left, right, until, grid_us)
+            return True
         run = kernels.run_whole_plain if self._mode == WHOLE else group_kernels.run_by_key_plain
         run(left, right, *self._fixed, until, grid_us, self.state, self._room.arrays)
         return True
+
+    def _run_digits(
+        self, left: WindowArrays, right: WindowArrays, until: int, grid_us: int
+    ) -> None:
+        doubles = [each.values.view(np.float64) for each in (left, right)]
+        cuts = (*self._fixed, *self._cuts, 2.0**self._layout.digit_bits)
+        which = (until, grid_us, int(self._mode == BY_KEY))
+        digit_kernels.run_digits(
+            left, right, *doubles, *cuts, *which, self.state, self._room.arrays
+        )
 
     def _plain_windows(self, *modes: int) -> tuple[WindowArrays, WindowArrays] | None:
         """The arrays of both windows, where groups are of these modes, lanes plain and no NULL."""
@@ -314,18 +333,22 @@ class FactorisedAggregate:
                 self._share,
             )
             return
-        valid_offset = layout.value_count + value if layout.is_nullable else NO_LANE
+        valid_offset = layout.digit_count + value if layout.is_nullable else NO_LANE
+        if layout.forms:
+            cut = tuple(np.array(column) for column in self._cuts[input_index])
+            share_digits(
+                *rows,
+                store.values.view(np.float64),
+                cut,
+                2.0**layout.digit_bits,
+                layout.first_digit(value),
+                len(self._fixed[input_index]),
+                valid_offset,
+                self._cells,
+                self._share,
+            )
+            return
         share_narrow(*rows, value, valid_offset, self._cells, self._share)
-
-    def _reaching(
-        self, layout: LaneLayout, input_index: int, values: Matrix, valid: NDArray[np.uint8]
-    ) -> LaneLayout:
-        found = np.array([1 << 30, -1, 0], np.int64)
-        none = np.empty(0, np.uint8)
-        for value, kind in enumerate(layout.kinds[input_index]):
-            limb_range(values[value], valid[value] if valid.size else none, kind, found)
-        low, high, special = (int(each) for each in found)
-        return (layout.nullable() if special else layout).reaching(low, high)
 
     def _change_layout(self, layout: LaneLayout) -> None:
         if layout == self._layout:
@@ -357,7 +380,3 @@ def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
         first = layout.first_value(input_index)
         out[input_index::2, first : first + len(kinds)] = count[input_index::2, None]
     return out
-
-
-def _largest(values: Matrix) -> int:
-    return max(1, -int(largest_magnitude(values)))

@@ -11,7 +11,8 @@ from windrow.operators.lanes import Matrix
 from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
-from windrow.windows.codes import Codes
+from windrow.operators.tree.ranked_star import RankedStar
+from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.window import EventColumns, Window
 
 __all__ = ["CHUNK", "TreeAggregate"]
@@ -23,7 +24,8 @@ CHUNK = 8192
 class TreeAggregate:
     """The first tree's cells are the codes of the windows' rows.
 
-    cell_values: for every further tree and input the number of the value that holds the cell.
+    cell_values: for every further tree and input the number of the value that holds the cell,
+    NO_CODE where it is that of the first tree.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class TreeAggregate:
         size = CHUNK * len(windows)
         self._events = EventColumns(size)
         self._order = np.empty(size, np.int32)
+        self._ranked = RankedStar.of(linear, extremes)
         # The extras of every group as they were last put out, by tree.
         self._current = [np.zeros((0, tree.width), np.int64) for tree in extremes]
 
@@ -54,7 +57,14 @@ class TreeAggregate:
         """
         for window in self._windows:
             window.open(until)
-        self._run(until, grid_us)
+        if self._ranked is not None:
+            if self._ranked.run(self._windows, until, grid_us):
+                return self._ranked.drain(until)
+            extras = self._ranked.leave()
+            if extras is not None:
+                self._current[0] = extras
+        if self._extremes or not self._linear.run_plain(self._windows, until, grid_us):
+            self._run(until, grid_us)
         return self._updates(until)
 
     def put_out_all(self, at: int) -> None:
@@ -95,11 +105,8 @@ class TreeAggregate:
     def _read(self, input_index: int, first: int, size: int, window: Window) -> None:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
-            cells = (
-                columns.values[self._cell_values[index - 1][input_index]]
-                if index
-                else columns.codes
-            )
+            place = self._cell_values[index - 1][input_index] if index else NO_CODE
+            cells = columns.codes if place == NO_CODE else columns.values[place]
             linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
             tree.read(input_index, first, size, rows, columns)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER_LIMB, LIMB_BITS, limb_range
 from windrow.operators.lanes import LaneLayout, Matrix
+from windrow.operators.tree.joined_bounds import JoinedRows
 from windrow.operators.tree.terms import SUM, Factor, MeasureTerms, Term, TermLayout
 from windrow.operators.tree.wide_kernels import count_special
 from windrow.windows.kernels import largest_magnitude
@@ -31,13 +32,19 @@ class TermBounds:
     kinds: of every value of every input, INTEGER or DOUBLE.
     """
 
-    def __init__(self, measures: Sequence[MeasureTerms], kinds: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self,
+        measures: Sequence[MeasureTerms],
+        kinds: Sequence[Sequence[int]],
+        joined: JoinedRows | None = None,
+    ) -> None:
         lanes = LaneLayout.smallest((tuple(measure.kind for measure in measures),))
         self._kinds = kinds
         self._measured = {factor for measure in measures for factor in measure.factors}
         self._strict = {
             factor for measure in measures if not measure.is_single for factor in measure.factors
         }
+        self._joined = joined
         self._rows = [1] * len(kinds)
         self._largest: dict[Factor, int] = dict.fromkeys(self._measured, 1)
         self._limbs: dict[Factor, tuple[int, int]] = {}
@@ -53,7 +60,10 @@ class TermBounds:
         )
 
     def admit(self, input_index: int, values: Matrix, valid: Flags, rows: int) -> TermLayout:
-        """The layout that holds all sums when the input's window has this many rows in all."""
+        """The layout that holds all sums when the input's window has this many rows in all.
+
+        These are among them, and their codes are counted.
+        """
         layout = self.layout
         is_nullable = layout.lanes.is_nullable
         for value in self._values(self._measured, input_index):
@@ -68,6 +78,8 @@ class TermBounds:
         self._rows[input_index] = max(
             self._rows[input_index], 1 << (rows - 1).bit_length() if rows else 1
         )
+        if self._joined is not None:
+            self._joined.add(values.shape[1])
         if is_nullable:
             layout = replace(layout, lanes=layout.lanes.nullable())
         self.layout = self._fitted(layout)
@@ -83,10 +95,10 @@ class TermBounds:
         return special > 0
 
     def _fitted(self, layout: TermLayout) -> TermLayout:
+        if not layout.is_wide and self._fits_words(layout):
+            return layout
         bounds = [self._bound(term) for term in layout.terms]
         if not layout.is_wide:
-            if sum(bounds) < WORD_LIMIT:
-                return layout
             layout = replace(layout, lanes=layout.lanes.reaching(INTEGER_LIMB, INTEGER_LIMB))
             bounds = [self._bound(term) for term in layout.terms]
         lows = tuple(sorted((factor, low) for factor, (low, _) in self._limbs.items()))
@@ -97,10 +109,26 @@ class TermBounds:
         layout = replace(layout, digits=digits, lows=lows)
         return replace(layout, lanes=_reaching(layout))
 
+    def _fits_words(self, layout: TermLayout) -> bool:
+        """Whether all sums together stay below the limit of a word.
+
+        Most rows do not join with most others: where their numbers alone are too large, those
+        behind each key are looked at.
+        """
+        largest = sum(self._largest_part(term) for term in layout.terms)
+        if prod(self._rows) * largest < WORD_LIMIT:
+            return True
+        return self._joined is not None and self._joined.stay_below(
+            WORD_LIMIT // largest, self._rows
+        )
+
     def _bound(self, term: Term) -> int:
         """No sum of the term is larger, in units of its scale."""
-        largest = [self._size(factor) for factor in term.factors] if term.role == SUM else []
-        return prod(self._rows) * prod(largest)
+        return prod(self._rows) * self._largest_part(term)
+
+    def _largest_part(self, term: Term) -> int:
+        """No joined row adds more to the term."""
+        return prod(self._size(each) for each in term.factors) if term.role == SUM else 1
 
     def _size(self, factor: Factor) -> int:
         input_index, value = factor

@@ -94,6 +94,11 @@ class TreeCoding:
             found[self._sources.pair(distinct)] = capacity
         return found
 
+    def most_rows(self, source: int) -> tuple[int, int]:
+        """The most rows of any code of a join variable, and how many codes there may be."""
+        coder = self._coders[source]
+        return coder.most_users, coder.capacity
+
     def capacities_after(self, rows: int) -> Mapping[int, int]:
         """The same once so many rows came, at most."""
         found = {source: coder.capacity_after(rows) for source, coder in enumerate(self._coders)}

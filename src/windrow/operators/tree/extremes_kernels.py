@@ -114,7 +114,8 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
             if visited != EMPTY:
                 group = np.int64(group_of_cell[uint64(visited)])
                 is_changed = turned != 0 and turn_cell(visited, group, turned, state)
-                is_changed |= rank_cell(visited, group, extremes, in_order, state)
+                is_whole = is_live[uint64(visited)]
+                is_changed |= rank_cell(visited, group, is_whole, extremes, in_order, state)
                 visited = EMPTY
                 if is_changed:
                     out = last_out[group]
@@ -206,7 +207,7 @@ def turn_cell(cell, group, turned, state):
 
 
 @inlined
-def rank_cell(cell, group, extremes, in_order, state):
+def rank_cell(cell, group, is_live, extremes, in_order, state):
     """Have a cell in the heaps of its group by its best rows; returns whether a heap changed."""
     heap, group_root, is_listed = state.heap, state.group_root, state.is_listed
     is_changed = False
@@ -214,7 +215,7 @@ def rank_cell(cell, group, extremes, in_order, state):
         owner = uint64(extremes * cell + index)
         top = uint64(extremes * group + index)
         best = np.int64(state.head[owner])
-        if state.is_live[uint64(cell)] and best != EMPTY:
+        if is_live and best != EMPTY:
             word = np.int64(0)
             if in_order:
                 word = state.ranks[uint64(best)]

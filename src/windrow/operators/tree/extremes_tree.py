@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.event_time import END_OF_TIME
+from windrow.operators.extremes import kernels
 from windrow.operators.extremes.arena import empty_heap, grown_heap
 from windrow.operators.extremes.kernels import move_queues
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.operators.tree import extremes_kernels
 from windrow.operators.tree.arrays import ExtremeArrays, RankEvents
 from windrow.operators.tree.linear_tree import NOWHERE
@@ -46,7 +48,7 @@ class ExtremesTree:
         self.structure = TreeStructure(shape)
         self.room = OutputRoom()
         self.extremes, self.distincts = extremes, distincts
-        self._from_value, self._slot_value = from_value, slot_value
+        self.from_value, self._slot_value = from_value, slot_value
         self._shift = chunk.bit_length() - 1
         size = chunk * len(shape.parents)
         self.cells = np.empty(size, np.int32)
@@ -54,7 +56,7 @@ class ExtremesTree:
         self._rank = np.zeros((size, extremes), np.int64)
         self._present = np.zeros((size, extremes), np.uint8)
         none, no_flags, no_heap = np.zeros(0, np.int64), np.zeros(0, np.bool_), empty_heap(0)
-        self._state = ExtremeArrays(
+        self.state = ExtremeArrays(
             rows_of_cell=none,
             view=none,
             is_live=no_flags,
@@ -77,9 +79,9 @@ class ExtremesTree:
 
     def reserve(self, groups: int, most_groups: int) -> None:
         """Reserve space for cells, codes and groups, of which at most `most_groups` are live."""
-        structure, state = self.structure, self._state
+        structure, state = self.structure, self.state
         cells, places = structure.cell_capacity, structure.nodes * structure.cell_capacity
-        self._state = state._replace(
+        self.state = state._replace(
             rows_of_cell=_grown(state.rows_of_cell, places, 0),
             view=_grown(state.view, structure.nodes * structure.code_capacity, 0),
             is_live=_flags(state.is_live, cells),
@@ -96,7 +98,7 @@ class ExtremesTree:
 
     def growth_bytes(self, rows: int, capacity: Mapping[int, int], groups: int) -> int:
         """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
-        structure, state = self.structure, self._state
+        structure, state = self.structure, self.state
         cells, codes = structure.sizes_after(rows, capacity)
         more = structure.growth_bytes(rows, cells, codes) + self._ring_growth(rows)
         by_extreme = (state.is_listed, state.head, state.tail)
@@ -118,7 +120,7 @@ class ExtremesTree:
 
     def _ring_growth(self, rows: int) -> int:
         """Bytes of a longer ring beside the one that is there, if so many rows need it."""
-        state, size = self._state, self._state.ranks.size
+        state, size = self.state, self.state.ranks.size
         span = state.span
         held = int(span[extremes_kernels.NEXT] - span[extremes_kernels.OLDEST])
         while (held + rows) * self.extremes > size:
@@ -128,21 +130,21 @@ class ExtremesTree:
 
     def place_pairs(self, distinct: int, cells: Codes, pairs: Codes, capacity: int) -> None:
         """Say of which group and value (NO_CODE: NULL) cells are; all pairs are below capacity."""
-        pair_of_cell, live_cells = self._state.pair_of_cell, self._state.live_cells
+        pair_of_cell, live_cells = self.state.pair_of_cell, self.state.live_cells
         pair_of_cell[self.distincts * cells.astype(np.int64) + distinct] = pairs
         if capacity > live_cells.shape[1]:
             more = np.zeros((self.distincts, capacity - live_cells.shape[1]), np.int64)
             live_cells = np.concatenate([live_cells, more], axis=1)
-            self._state = self._state._replace(live_cells=live_cells)
+            self.state = self.state._replace(live_cells=live_cells)
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for rows with slots below this."""
-        heap = grown_heap(self._state.row_heap, slots * self.extremes)
-        self._state = self._state._replace(row_heap=heap)
+        heap = grown_heap(self.state.row_heap, slots * self.extremes)
+        self.state = self.state._replace(row_heap=heap)
 
     def slot_growth(self, slots: int) -> int:
         """Peak of additional bytes while there is made room for slots below this."""
-        heap = self._state.row_heap
+        heap = self.state.row_heap
         if slots * self.extremes <= heap.shape[0]:
             return 0
         return enlarging_bytes((heap,), next_size(heap.shape[0], slots * self.extremes))
@@ -155,7 +157,7 @@ class ExtremesTree:
             return
         whence = columns.base if self._slot_value == NO_CODE else ~self._slot_value
         extremes_kernels.gather_ranks(
-            first, size, rows, columns.values, columns.valid, self._from_value, whence,
+            first, size, rows, columns.values, columns.valid, self.from_value, whence,
             self._number, self._rank, self._present,
         )  # fmt: skip
 
@@ -169,13 +171,13 @@ class ExtremesTree:
         done = 0
         while True:
             done = extremes_kernels.apply_extremes(
-                done, size, order, self._shift, in_order, ranked, tree, self._state,
+                done, size, order, self._shift, in_order, ranked, tree, self.state,
                 self._most_groups, self.room.arrays,
             )  # fmt: skip
             if done == size:
                 return
-            if self._state.span[extremes_kernels.TOO_SHORT]:
-                self._lengthen()
+            if self.state.span[extremes_kernels.TOO_SHORT]:
+                self.lengthen()
             else:
                 self.room.reserve(self.room.at.size + self._most_groups)
 
@@ -187,16 +189,49 @@ class ExtremesTree:
             updates.at, updates.group, updates.count, none, _NO_LANES, updates.lanes
         )
 
-    def _lengthen(self) -> None:
+    def lengthen(self) -> None:
         """Double the ring of queues."""
-        state = self._state
+        state = self.state
         size = 2 * state.ranks.size
         ranks, links = np.zeros(size, np.int64), np.zeros((size, 2), np.int32)
         oldest = int(state.span[extremes_kernels.OLDEST]) * self.extremes
         after = int(state.span[extremes_kernels.NEXT]) * self.extremes
         move_queues(oldest, after, state.head, state.tail, state.ranks, state.links, ranks, links)
-        self._state = state._replace(ranks=ranks, links=links)
+        self.state = state._replace(ranks=ranks, links=links)
         state.span[extremes_kernels.TOO_SHORT] = 0
+
+    def take_counts(self, counts: Vector) -> None:
+        """Cells have so many rows (place nodes * cell + node): let all that follows be so.
+
+        For a tree of two nodes whose cells are the codes of one key, and only for that.
+        """
+        structure, state, nodes = self.structure, self.state, self.structure.nodes
+        root = structure.shape.root
+        child = 1 - root
+        size = min(counts.size, state.rows_of_cell.size, state.view.size)
+        own, other = counts[root:size:nodes], counts[child:size:nodes]
+        state.rows_of_cell[:size] = counts[:size]
+        state.view[child:size:nodes] = other != 0
+        state.is_live[: own.size] = (own != 0) & (other != 0)
+        arrays, cells = structure.arrays, np.arange(own.size)
+        arrays.first_cell[child:size:nodes] = np.where(own != 0, cells, NO_CODE)
+        arrays.next_cell[child::nodes] = NO_CODE
+        arrays.previous_cell[child::nodes] = NO_CODE
+
+    def extras_of(self, group: int) -> Matrix:
+        """The extremes of a group as they are, in one row: words, then whether there are any."""
+        tops = self.state.group_root[self.extremes * group :][: self.extremes]
+        words = np.where(tops != EMPTY, self.state.heap[tops, kernels.VALUE], 0)
+        return np.concatenate([words, tops != EMPTY])[None, :]
+
+    def forget_changes(self) -> None:
+        """Changes that wait to be put out are not needed: whoever asks reads extras_of()."""
+        self.room.drain(_NO_LANES, END_OF_TIME)
+
+    @property
+    def leaves_in_order(self) -> bool:
+        """Whether rows leave as they came."""
+        return self._slot_value == NO_CODE
 
     @property
     def width(self) -> int:
@@ -206,7 +241,7 @@ class ExtremesTree:
     @property
     def nbytes(self) -> int:
         """Bytes of the tree, its queues and heaps."""
-        return sum(array.nbytes for array in self._state) + self.structure.nbytes
+        return sum(array.nbytes for array in self.state) + self.structure.nbytes
 
 
 def _grown(array: Vector, size: int, fill: int) -> Vector:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.tree import linear_kernels, shallow_kernels, wide_kernels
+from windrow.operators.lanes import LaneLayout, Matrix, Vector
+from windrow.operators.tree import linear_kernels, shallow_kernels, star_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.growing import enlarged, enlarging_bytes
-from windrow.windows.window import EventColumns
+from windrow.windows.window import EventColumns, Window, WindowArrays
 
 __all__ = ["LinearTree"]
 
@@ -26,6 +26,9 @@ UNROLLED_TERMS = 4
 NOWHERE = -1
 # A tree without groups that is no deeper is walked without a stack.
 SHALLOW = 2
+# A star of so many windows is run straight from them.
+FEWEST_WINDOWS = 2
+MOST_WINDOWS = 3
 
 
 class LinearTree:
@@ -43,7 +46,7 @@ class LinearTree:
         self.cells = np.empty(size, np.int32)
         self._share = np.zeros((size, 0), np.int64)
         no_terms, none = np.zeros((0, layout.width), np.int64), np.zeros(0, np.int64)
-        self._sums = SumArrays(no_terms, no_terms, none, no_terms, none)
+        self.sums = SumArrays(no_terms, no_terms, none, no_terms, none)
         self._most_groups = 1
         self._is_star = shape.is_star and not layout.is_wide
         self._is_shallow = shape.group == NOTHING and shape.depth <= SHALLOW
@@ -57,10 +60,10 @@ class LinearTree:
     def reserve(self, groups: int, most_groups: int) -> None:
         """Reserve space for cells, codes and groups, of which at most `most_groups` are live."""
         structure, nodes = self.structure, self.structure.nodes
-        payload, view, rows_of_cell, group_terms, last_out = self._sums
+        payload, view, rows_of_cell, group_terms, last_out = self.sums
         # In a star the sums of all nodes are in the view, also those of the root by cell.
         codes = max(structure.code_capacity, structure.cell_capacity if self._is_star else 0)
-        self._sums = SumArrays(
+        self.sums = SumArrays(
             enlarged(payload, nodes * structure.cell_capacity),
             enlarged(view, nodes * codes),
             enlarged(rows_of_cell, nodes * structure.cell_capacity),
@@ -71,7 +74,7 @@ class LinearTree:
 
     def growth_bytes(self, rows: int, capacity: Mapping[int, int], groups: int) -> int:
         """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
-        structure, sums = self.structure, self._sums
+        structure, sums = self.structure, self.sums
         cells, codes = structure.sizes_after(rows, capacity)
         more = structure.growth_bytes(rows, cells, codes)
         places = structure.nodes * max(codes, cells if self._is_star else 0)
@@ -88,9 +91,9 @@ class LinearTree:
             self._leave_star()
         self._layout = layout
         shape, nodes = self.structure.shape, self.structure.nodes
-        sums, everything = self._sums, shape.subtree(shape.root)
+        sums, everything = self.sums, shape.subtree(shape.root)
         has_rows = layout.is_wide and not old.is_wide
-        self._sums = SumArrays(
+        self.sums = SumArrays(
             payload=np.zeros((sums.payload.shape[0], layout.width), np.int64),
             view=np.zeros((sums.view.shape[0], layout.width), np.int64),
             rows_of_cell=sums.payload[:, 0].copy() if has_rows else sums.rows_of_cell,
@@ -100,8 +103,8 @@ class LinearTree:
         for node in range(nodes):
             every, own, below = slice(node, None, nodes), frozenset([node]), shape.subtree(node)
             of_view = own if self._is_star else below
-            self._sums.payload[every] = moved_terms(sums.payload[every], old, layout, own)
-            self._sums.view[every] = moved_terms(sums.view[every], old, layout, of_view)
+            self.sums.payload[every] = moved_terms(sums.payload[every], old, layout, own)
+            self.sums.view[every] = moved_terms(sums.view[every], old, layout, of_view)
         waiting = self.room.used
         moved = moved_terms(self.room.lanes[:waiting], old, layout, everything)
         self._fit()
@@ -115,7 +118,7 @@ class LinearTree:
         if not self._share.shape[1]:
             return
         values, valid = columns.values[:count], columns.valid[:count]
-        column, guards, lows = term_columns(layout, input_index, count)
+        column, guards, lows = self._term_columns(input_index)
         place = (first, size, rows, values, valid, column)
         if not layout.is_wide:
             linear_kernels.weigh(*place, guards, self._share)
@@ -127,6 +130,33 @@ class LinearTree:
             layout.first_digit, layout.digit_count, self._share,
         )  # fmt: skip
 
+    def run_plain(self, windows: Sequence[Window], until: int, grid_us: int) -> bool:
+        """Run a star straight from closed time windows, all words plain and no NULL.
+
+        False: not so, and nothing was done.
+        """
+        found, count = self.plain_windows(windows), len(windows)
+        if found is None:
+            return False
+        self.room.reserve(sum(each.most_events(until) for each in found))
+        padded = (*found, *(WindowArrays.without_rows() for _ in range(MOST_WINDOWS - count)))
+        by_key = int(self.structure.shape.group != NOTHING)
+        head = (padded, (0,) * count, *self.weighing(count), until, grid_us, by_key)
+        star_kernels.run_star(*head, self.sums, self.room.arrays)
+        return True
+
+    def plain_windows(self, windows: Sequence[Window]) -> list[WindowArrays] | None:
+        """The arrays of windows that can be run without events; None where they cannot."""
+        is_plain = self._is_star and not self._layout.lanes.is_nullable
+        if not is_plain or not FEWEST_WINDOWS <= len(windows) <= MOST_WINDOWS:
+            return None
+        found = [arrays for each in windows if (arrays := each.plain_arrays()) is not None]
+        return found if len(found) == len(windows) else None
+
+    def weighing(self, inputs: int) -> tuple[tuple[int, ...], Matrix]:
+        """What kernels need for the weights of rows: the terms, and which value each input adds."""
+        return self._fixed(), np.stack([self._term_columns(each)[0] for each in range(inputs)])
+
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""
         self.room.reserve(size + self._most_groups)
@@ -136,15 +166,15 @@ class LinearTree:
             by_key = int(self.structure.shape.group != NOTHING)
             nodes = (0,) * self.structure.nodes
             linear_kernels.apply_star(
-                *head, nodes, self._fixed(), by_key, self._sums, self.room.arrays
+                *head, nodes, self._fixed(), by_key, self.sums, self.room.arrays
             )
             return
         if self._is_shallow and not self._layout.is_wide:
-            tree = (self.structure.arrays, self._sums, self._work)
+            tree = (self.structure.arrays, self.sums, self._work)
             shallow_kernels.apply_shallow(*head, self._fixed(), *tree, self.room.arrays)
             return
         done = 0
-        deep = (self.structure.arrays, self._sums, self._work, self._most_groups)
+        deep = (self.structure.arrays, self.sums, self._work, self._most_groups)
         while True:
             if self._layout.is_wide:
                 digits = (self._layout.first_digit, self._layout.digit_count)
@@ -165,20 +195,20 @@ class LinearTree:
 
     def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
-        group_terms = self._sums.group_terms
+        group_terms = self.sums.group_terms
         live = np.flatnonzero(self._layout.words(group_terms, 0)).astype(np.int32)
-        live, rows = self.room.add_all(live, self._sums.last_out, at)
+        live, rows = self.room.add_all(live, self.sums.last_out, at)
         self.room.lanes[rows] = group_terms[live]
 
     @property
     def joined_rows(self) -> int:
         """Joined rows that the groups count."""
-        return int(self._layout.words(self._sums.group_terms, 0).sum())
+        return int(self._layout.words(self.sums.group_terms, 0).sum())
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tree and its sums."""
-        return sum(array.nbytes for array in self._sums) + self.structure.nbytes
+        return sum(array.nbytes for array in self.sums) + self.structure.nbytes
 
     def _fit(self) -> None:
         """Room for the layout's terms in what is not state."""
@@ -187,17 +217,25 @@ class LinearTree:
         self._share = np.zeros((self.cells.size, share), np.int64)
         self._work = np.zeros((wide_kernels.SCRATCH_ROWS, width), np.int64)
         self.room.fit(width)
+        self._columns: dict[int, tuple[Vector, Matrix, Sequence[int]]] = {}
 
     def _leave_star(self) -> None:
         """Make the lists that a star does without, and keep the root's sums apart."""
         structure = self.structure
         root, nodes = structure.shape.root, structure.nodes
-        payload, view = self._sums.payload, self._sums.view
+        payload, view = self.sums.payload, self.sums.view
         sums = view[root::nodes]
         payload[root::nodes][: sums.shape[0]] = sums
         view[root::nodes] = 0
         linear_kernels.link_all(root, payload, structure.arrays)
         self._is_star = False
+
+    def _term_columns(self, input_index: int) -> tuple[Vector, Matrix, Sequence[int]]:
+        """For each term, what a row of the input brings to it; the same while the layout is."""
+        if input_index not in self._columns:
+            count = len(self._kinds[input_index])
+            self._columns[input_index] = term_columns(self._layout, input_index, count)
+        return self._columns[input_index]
 
     def _fixed(self) -> tuple[int, ...]:
         terms = len(self._layout.terms)

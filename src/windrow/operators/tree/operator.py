@@ -8,15 +8,25 @@ from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.operators.group_updates import GroupUpdates
-from windrow.operators.operator import NeedsPairsError, Operator, WorkDone
+from windrow.operators.operator import NeedsCellsError, NeedsPairsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
 from windrow.operators.tree.bounds import TermBounds
+from windrow.operators.tree.chain_tree import ChainTree
 from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
+from windrow.operators.tree.distinct_tree import DistinctTree
 from windrow.operators.tree.extremes_tree import ExtremesTree
+from windrow.operators.tree.joined_bounds import JoinedRows
 from windrow.operators.tree.linear_tree import LinearTree
+from windrow.operators.tree.second_codes import (
+    SecondCode,
+    Walks,
+    prefers_cells,
+    second_code,
+)
 from windrow.operators.tree.sources import TreeSources
+from windrow.operators.tree.structure import TreeShape
 from windrow.operators.tree.terms import MeasureTerms
 from windrow.operators.tree.words import InputWords, Places, Slots
 from windrow.operators.updated_groups import UpdatedGroups
@@ -40,8 +50,10 @@ class TreeOperator(Operator):
         self._shape, self._grid_us = shape, grid_us
         self._sources = TreeSources(shape, found)
         self._coding = TreeCoding(shape, self._sources)
+        self._second = second_code(plan, self._sources)
         self._words = [
-            InputWords(plan, self._sources, input_index) for input_index in range(len(plan.inputs))
+            InputWords(plan, self._sources, self._second, input_index)
+            for input_index in range(len(plan.inputs))
         ]
         super().__init__(
             (
@@ -51,15 +63,18 @@ class TreeOperator(Operator):
             (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
         self._kinds = tuple(_kinds(input_shape.value_types) for input_shape in shape.inputs)
-        self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
-        self._linear = self._linear_tree()
+        linear_shape = self._sources.tree(found.linear_root, is_linear=True)
+        joined = JoinedRows(linear_shape, self._coding.most_rows)
+        self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds, joined)
+        self._linear = self._linear_tree(linear_shape)
         self._extremes = [self._extremes_tree(root) for root in found.extreme_roots]
         cell_values = [
-            [words.cells + i for words in self._words] for i in range(len(self._extremes))
+            [words.cells[i] for words in self._words] for i in range(len(self._extremes))
         ]
         self._aggregate = TreeAggregate(self._windows, self._linear, self._extremes, cell_values)
         self._slots = [Slots() for _ in self._windows]
         self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
+        self._walks = Walks()
         self._waiting: Codes = np.empty(0, np.int32)
         self._entered = [0] * len(self._windows)
 
@@ -67,19 +82,22 @@ class TreeOperator(Operator):
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size == 0:
             return
+        if self._second is not None and self._walks_too_far(self._second):
+            raise NeedsCellsError
         live = np.ones(rows.size, np.bool_) if rows.takes_part is None else rows.takes_part
         words, flags = self._coding.words(input_index, rows)
-        if live.all():
-            self._admit(input_index, words, flags, rows.size)
-        else:
+        some, their_flags = words, flags
+        if not live.all():
             words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
-            some = flags[:, live] if flags.size else flags
-            self._admit(input_index, words[:, live], some, rows.size)
+            some, their_flags = words[:, live], flags[:, live] if flags.size else flags
+        if not self._bounds.takes(input_index, some, their_flags):
+            raise NeedsPairsError
         self._coding.acquire_texts(input_index, rows, words)
         values, valid = self._words[input_index].widened(words, flags)
         if self._words[input_index].ranks:
             valid = self._fill_ranks(input_index, rows, values, valid)
         cells = self._acquire_cells(input_index, live, rows.taking_part(), values)
+        self._admit(input_index, some, their_flags, rows.size)
         if self._words[input_index].has_slot:
             slots = self._slots[input_index]
             values[-1] = slots.take(rows.size)
@@ -150,13 +168,31 @@ class TreeOperator(Operator):
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _linear_tree(self) -> LinearTree:
-        shape = self._sources.tree(self._sources.found.linear_root, is_linear=True)
-        return LinearTree(shape, self._bounds.layout, self._kinds, CHUNK)
+    def _walks_too_far(self, second: SecondCode) -> bool:
+        """Whether rows with a second code are better kept in cells."""
+        tree = self._linear if not self._extremes else self._extremes[0]
+        assert isinstance(tree, ChainTree | DistinctTree)
+        window = self._windows[second.input_index]
+        if not self._walks.are_due(tree.queues.walked, window.row_count):
+            return False
+        places = window.held()
+        live = places[window.columns.codes[places] != NO_CODE]
+        first = window.columns.codes[live]
+        codes = self._codes(second.input_index, live)[second.source]
+        return prefers_cells(codes, first) if tree is self._linear else prefers_cells(first, codes)
+
+    def _linear_tree(self, shape: TreeShape) -> LinearTree:
+        layout, second = self._bounds.layout, self._second
+        if second is None or self._sources.found.extreme_roots:
+            return LinearTree(shape, layout, self._kinds, CHUNK)
+        place = self._words[second.input_index].second
+        return ChainTree(shape, layout, self._kinds, place, CHUNK)
 
     def _extremes_tree(self, root: int) -> ExtremesTree:
         sources, words = self._sources, self._words[root]
         shape = sources.tree(root, is_linear=False)
+        if words.has_second:
+            return DistinctTree(shape, words.second, CHUNK)
         extremes, distincts = len(sources.extremes(root)), len(sources.distincts(root))
         slot = words.count - 1 if words.has_slot else NO_CODE
         return ExtremesTree(shape, extremes, distincts, words.plain, slot, CHUNK)
@@ -165,8 +201,6 @@ class TreeOperator(Operator):
         return self._extremes[self._sources.found.extreme_roots.index(root)]
 
     def _admit(self, input_index: int, values: Matrix, valid: Flags, rows: int) -> None:
-        if not self._bounds.takes(input_index, values, valid):
-            raise NeedsPairsError
         columns = self._windows[input_index].columns
         total = columns.end - columns.head + rows
         self._linear.change_layout(self._bounds.admit(input_index, values, valid, total))
@@ -194,16 +228,31 @@ class TreeOperator(Operator):
         codes = self._coding.acquire(input_index, rows)
         capacities = self._coding.capacities()
         room = self._coding.group_room()
-        first = np.full(live.size, NO_CODE, np.int32)
+        first, words = np.full(live.size, NO_CODE, np.int32), self._words[input_index]
         for index, tree in enumerate(self._aggregate.trees):
             cells = tree.structure.acquire(input_index, codes, capacities, rows.size)
             tree.reserve(*room)
             if isinstance(tree, ExtremesTree) and input_index == tree.structure.shape.root:
                 self._place_pairs(tree, input_index, rows, cells, codes)
-            out = values[self._words[input_index].cells + index - 1] if index else first
-            out[:] = NO_CODE
-            out[live] = cells
+            place = words.cells[index - 1] if index else NO_CODE
+            if place != NO_CODE:
+                values[place] = NO_CODE
+                values[place][live] = cells
+            elif not index:
+                first[live] = cells
+        if words.has_second:
+            values[words.second] = NO_CODE
+            values[words.second][live] = self._second_codes(rows, codes)
         return first
+
+    def _second_codes(self, rows: PreparedRows, codes: dict[int, Codes]) -> Codes:
+        """The second codes of rows; ~code for a NULL that is not to be counted."""
+        assert self._second is not None
+        found = codes[self._second.source]
+        if not self._shape.distincts:
+            return found
+        missing = self._coding.distinct_column(0, rows).is_null().to_numpy(zero_copy_only=False)
+        return np.where(missing, ~found, found)
 
     def _place_pairs(
         self,
@@ -241,15 +290,19 @@ class TreeOperator(Operator):
 
     def _cells(self, input_index: int, index: int, places: Places | slice) -> Codes:
         columns = self._windows[input_index].columns
-        if index == 0:
+        place = self._words[input_index].cells[index - 1] if index else NO_CODE
+        if place == NO_CODE:
             return columns.codes[places]
-        cells = columns.values[self._words[input_index].cells + index - 1]
-        found: Codes = cells[places].astype(np.int32)
+        found: Codes = columns.values[place][places].astype(np.int32)
         return found
 
     def _codes(self, input_index: int, places: Places | slice) -> dict[int, Codes]:
         """The codes, by source, that live rows brought."""
         found: dict[int, Codes] = {}
+        words = self._words[input_index]
+        if self._second is not None and words.has_second:
+            second = self._windows[input_index].columns.values[words.second][places]
+            found[self._second.source] = np.where(second < 0, ~second, second).astype(np.int32)
         for index, tree in enumerate(self._aggregate.trees):
             for source in tree.structure.sources(input_index):
                 if source not in found:

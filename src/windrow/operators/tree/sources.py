@@ -85,6 +85,12 @@ class TreeSources:
             identities[root] += (self.group,)
         return TreeShape(parents, edges, self.group, tuple(identities))
 
+    def has_same_cells(self, root: int, input_index: int) -> bool:
+        """Whether an input's cells in the tree of extremes with this root are the linear tree's."""
+        linear = self.tree(self.found.linear_root, is_linear=True).identities[input_index]
+        other = self.tree(root, is_linear=False).identities[input_index]
+        return len(linear) == 1 and linear == other
+
     def input_edges(self, input_index: int) -> list[int]:
         """The sources that an input's rows have codes of: its edges in any tree, and its groups."""
         found = set()

@@ -62,6 +62,28 @@ class TreeShape:
         return 0 if above == NO_CODE else 1 + self._height(above)
 
     @property
+    def chain(self) -> tuple[int, int, int] | None:
+        """Root, middle and end of a chain of three nodes without groups; None for other trees.
+
+        Root and middle join by one code, middle and end by another.
+        """
+        if len(self.parents) != len(("root", "middle", "end")) or self.group != NOTHING:
+            return None
+        (middle, *others) = self.children(self.root)
+        if others:
+            return None
+        (end,) = self.children(middle)
+        near, far = self.edges[middle], self.edges[end]
+        wanted = {self.root: (near,), middle: tuple(sorted((near, far))), end: (far,)}
+        if (
+            NOTHING in (near, far)
+            or near == far
+            or any(self.identities[node] != each for node, each in wanted.items())
+        ):
+            return None
+        return self.root, middle, end
+
+    @property
     def is_star(self) -> bool:
         """Whether every cell of every node is a code of one source, which may be the group too.
 

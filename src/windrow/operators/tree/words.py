@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.tree.coding import Flags, Matrix
+from windrow.operators.tree.second_codes import SecondCode
 from windrow.operators.tree.sources import TreeSources
 from windrow.plan.model import QueryPlan
+from windrow.windows.codes import NO_CODE
 
 __all__ = ["InputWords", "Places", "Slots"]
 
@@ -15,15 +17,28 @@ Places = NDArray[np.int64]
 
 
 class InputWords:
-    """Which word of a row holds what: its values, ranks, cells of further trees, its slot."""
+    """Which word of a row holds what: its values, ranks, cells of further trees, second code, slot.
 
-    def __init__(self, plan: QueryPlan, sources: TreeSources, input_index: int) -> None:
+    second: the input whose rows have a second code that is no part of a cell. cells: for each
+    further tree the word that holds the cell, NO_CODE where it is that of the first tree.
+    """
+
+    def __init__(
+        self, plan: QueryPlan, sources: TreeSources, second: SecondCode | None, input_index: int
+    ) -> None:
         self.plain = len(sources.shape.inputs[input_index].values)
         self.ranks = len(sources.extremes(input_index))
-        self.cells = self.plain + self.ranks
         is_out_of_order = plan.inputs[input_index].window.traits.counts_by_partition
         self.has_slot = bool(self.ranks) and is_out_of_order
-        self.count = self.cells + len(sources.roots) - 1 + self.has_slot
+        self.has_second = second is not None and second.input_index == input_index
+        place = self.plain + self.ranks
+        self.cells: list[int] = []
+        for root in sources.found.extreme_roots:
+            is_same = self.has_second or sources.has_same_cells(root, input_index)
+            self.cells.append(NO_CODE if is_same else place)
+            place += not is_same
+        self.second = place
+        self.count = place + self.has_second + self.has_slot
 
     def widened(self, words: Matrix, flags: Flags) -> tuple[Matrix, Flags]:
         """Values and flags with room for all words of a row."""

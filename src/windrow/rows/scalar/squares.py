@@ -18,6 +18,7 @@ __all__ = ["SQUARES"]
 
 # 2**27 + 1 splits the 53 bits of a double into halves whose products are exact.
 _SPLITTER = 134217729.0
+_LARGEST_WHOLE = 2.0**53
 
 
 @over_arrays
@@ -35,6 +36,8 @@ def _square_error(arguments: list[Any], kind: ColumnType) -> Any:
 def _errors(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     with np.errstate(all="ignore"):
         square = values * values
+        if square.max(initial=0.0) <= _LARGEST_WHOLE and (np.trunc(values) == values).all():
+            return np.zeros(values.size)  # squares of small whole numbers are never rounded
         spread = values * _SPLITTER
         high = spread - (spread - values)
         low = values - high

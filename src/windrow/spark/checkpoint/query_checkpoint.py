@@ -31,10 +31,15 @@ def session_mark(root: Storage) -> str:
 
 
 class QueryCheckpoint:
-    """The directories of one query, checked to be its own; folder: where not of its name."""
+    """The directories of one query, checked to be its own; folder: where not of its name.
 
-    def __init__(self, root: Storage, query: str, folder: str | None = None) -> None:
-        self.query = query
+    is_lasting: whether they are there after the session.
+    """
+
+    def __init__(
+        self, root: Storage, query: str, folder: str | None = None, *, is_lasting: bool = True
+    ) -> None:
+        self.query, self.is_lasting = query, is_lasting
         self.mark = session_mark(root)
         self.storage = root.inside(folder or query)
         self.control = self.storage.inside("control")

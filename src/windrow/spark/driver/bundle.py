@@ -131,7 +131,8 @@ class Bundle(StreamingRun):
         known = self.record.running().get(query.name)
         number = self.record.next_number if known is None else known
         folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
-        place = QueryCheckpoint(self._checkpoint.storage.inside("queries"), query.name, folder)
+        root, is_lasting = self._checkpoint.storage.inside("queries"), self._checkpoint.is_lasting
+        place = QueryCheckpoint(root, query.name, folder, is_lasting=is_lasting)
         query.open(sink, place)
         if known is None:  # not before: a query whose sink cannot be used has not begun
             query.begin(-1)

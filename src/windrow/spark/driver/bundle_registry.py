@@ -31,7 +31,10 @@ class BundleRegistry:
         sources: Mapping[str, DataFrame],
         buckets: int | None,
         after_batch: Callable[[], None],
+        *,
+        is_lasting: bool = True,
     ) -> None:
+        self._is_lasting = is_lasting  # whether the checkpoint is there after the session
         self._spark, self._root, self._sources = spark, root, sources
         self._buckets, self._after_batch = buckets, after_batch
         self._bundles: dict[str, Bundle] | None = None
@@ -121,7 +124,7 @@ class BundleRegistry:
         return self._known[name]
 
     def _bundle(self, name: str, record: BundleRecord) -> Bundle:
-        checkpoint = QueryCheckpoint(self._root, name)
+        checkpoint = QueryCheckpoint(self._root, name, is_lasting=self._is_lasting)
         tools = (self._sources, self._buckets, self._after_batch)
         return Bundle(self._spark, checkpoint, record, *tools)
 

@@ -111,7 +111,8 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Na
         self._histories = HistoryRegistry(spark, self._root, buckets)
         self._metrics = SessionMetrics(spark, self._queries, self.memory, session_mark(self._root))
         together = (self._sources, buckets, self._governing.after_batch)
-        self._bundles = BundleRegistry(spark, self._root, *together)
+        is_lasting = self._temporary is None
+        self._bundles = BundleRegistry(spark, self._root, *together, is_lasting=is_lasting)
 
     def stream(
         self,
@@ -187,7 +188,7 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Na
             chosen,
             plan,
             self._sources,
-            QueryCheckpoint(self._root, chosen),
+            QueryCheckpoint(self._root, chosen, is_lasting=self._temporary is None),
             self._buckets,
             self._governing,
             self._bundles.runs,

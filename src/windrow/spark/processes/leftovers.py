@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-__all__ = ["opened_log", "temporary_folder"]
+__all__ = ["known_log", "opened_log", "temporary_folder"]
 
 # A log is looked at after its process has ended.
 LOG_KEPT_S = 86_400
@@ -45,6 +45,11 @@ def opened_log() -> int:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     _LOGS[os.getpid()] = Path(name)
     return file
+
+
+def known_log() -> Path | None:
+    """Where the JVM of this process has written what it had to say; None if nowhere."""
+    return _LOGS.get(os.getpid())
 
 
 def _prefix() -> str:

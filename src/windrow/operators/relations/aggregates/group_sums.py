@@ -35,7 +35,9 @@ class SumStates:
 
     def value(self, index: int) -> ValueLanes:
         """One value of each state."""
-        return read_value(self.lanes, self.counts, self.layout, index)
+        read = read_value(self.lanes, self.counts, self.layout, index)
+        assert isinstance(read, ValueLanes)  # the layout has no digits
+        return read
 
 
 class GroupSums:

@@ -80,7 +80,7 @@ def test_instants_that_wait_are_in_few_runs() -> None:
 
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 FEEDS: dict[str, Callable[[], Any]] = {
-    "whole": lambda: WholeFeed(SCHEMA),
+    "whole": lambda: WholeFeed(SCHEMA, lambda states: pa.table({"x": states.count})),
     "groups": lambda: GroupFeed(RowLog(SCHEMA), lambda groups: groups),
     "select": lambda: SelectFeed(SCHEMA),
 }

@@ -26,6 +26,8 @@ __all__ = [
 ]  # fmt: skip
 
 PACKAGE = str(Path(windrow.__file__).parent)
+# The file of functions that are written as text (compiling/written.py).
+WRITTEN = "<written>"
 
 Spot = tuple[str, int, str]  # a file of the package, a line of it, the function and the event
 IsPlace = Callable[[FrameType, str], bool]
@@ -122,7 +124,7 @@ def fails_at(operation: Callable[[], object], place: int, problem: BaseException
 def _traced(is_place: IsPlace, note: Callable[[Spot], None]) -> Iterator[None]:
     def trace(frame: FrameType, event: str, argument: Any) -> Any:  # noqa: ARG001 - Python gives it
         file = frame.f_code.co_filename
-        if not file.startswith(PACKAGE):
+        if not file.startswith((PACKAGE, WRITTEN)):
             return None
         if is_place(frame, event):
             note((file, frame.f_lineno, f"{frame.f_code.co_qualname} {event}"))

@@ -23,6 +23,7 @@ from numba.core.runtime import rtsys
 from numba.extending import intrinsic as numba_intrinsic
 
 from windrow.compiling.notice import COMPILING, COMPILING_AGAIN, CompileWatch, say_compiling
+from windrow.compiling.one_compiles import OneCompiles
 from windrow.compiling.places import kept_in, places_of
 from windrow.compiling.source_stamp import source_stamp
 
@@ -76,9 +77,22 @@ class KeptCode:
         places = places_of(folder, numba.config.CACHE_DIR)
         self._kept = [(place, _Kept(function, place)) for place in places]
         self.cache_path = next((str(place.folder) for place in places if place.is_writable), None)
+        into = next((each for each in places if each.is_writable and each.is_trusted), None)
+        name = f"{function.__name__}-{function.__code__.co_firstlineno}.lock"
+        self._lock = OneCompiles(None if into is None else into.folder / name)
 
     def load_overload(self, signature, context):
         """What was compiled for these types before; None where it has to be compiled."""
+        found = self._loaded(signature, context)
+        if found is None and self._lock.wait():
+            found = self._loaded(signature, context)  # another process may have compiled it by now
+            if found is not None:
+                self._lock.leave()
+        if found is None:
+            entrypoints.init_all()
+        return found
+
+    def _loaded(self, signature, context):
         for place, kept in self._kept:
             try:
                 found = kept.load_overload(signature, context) if place.is_trusted else None
@@ -89,11 +103,16 @@ class KeptCode:
                 continue
             if found is not None:
                 return found
-        entrypoints.init_all()
         return None
 
     def save_overload(self, signature, compiled):
         """Keeps it in the first place that takes it; the next start compiles what none takes."""
+        try:
+            self._save(signature, compiled)
+        finally:
+            self._lock.leave()
+
+    def _save(self, signature, compiled):
         for place, kept in self._kept:
             if not place.is_writable:
                 continue

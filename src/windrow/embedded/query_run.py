@@ -301,6 +301,11 @@ class QueryRun:
             stop = max(shard.clock, self._bounded.watch.next_stop(stop))
         self._publish(pace.step(shard, stop), stop)
 
+    @property
+    def _answers_at_ticks(self) -> bool:
+        """Whether answers are due at instants of a grid, whenever rows enter."""
+        return self._publisher.answers_at_ticks
+
     def _publish(self, partial: Partial, clock: int) -> None:
         if self._mark is not None and self._mark.publisher is None:
             self._mark.publisher = self._publisher.mark()
@@ -318,12 +323,17 @@ class QueryRun:
             self._publisher.absorb([*enumerate((partial, *partial.also))], entered, clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
-        """The instants up to the clock at which rows entered."""
+        """The instants up to the clock at which rows entered, as far as answers depend on them."""
         found = self._shard.entered
         for input_index, waiting in enumerate(self._entries):
-            instants = waiting.release(clock)
             if self._missed is not None:
+                instants = waiting.release(clock)
                 self._missed.entered(input_index, instants)
+            elif self._answers_at_ticks:
+                count, first = waiting.drop(clock)
+                instants = np.full(min(count, 1), first)
+            else:
+                instants = waiting.release_distinct(clock)
             if self.plan.answering[input_index]:
                 found = merged(found, instants) if found.size else instants
         for read in self._view_instants:

@@ -132,7 +132,7 @@ class StreamIngest:
 
     def count_applied(self, clock: int) -> None:
         """Count the rows whose times the clock of the slowest query has passed."""
-        self._ledger.applied += self._times.release(clock).size
+        self._ledger.applied += self._times.drop(clock)[0]
         self._times_kept = self._times.count
 
     def plain_time(self, row: PlainRow) -> int | None:
@@ -294,7 +294,7 @@ class StreamIngest:
             suspects, self._suspects, self._judge.waiting_us = self._suspects, [], []
             for rows in suspects:
                 self._set_time_aside(rows, TOO_FAR_AHEAD)
-        ledger.applied += self._times.release(clock).size
+        ledger.applied += self._times.drop(clock)[0]
         ledger.waiting = self._times.count + sum(rows.num_rows for rows in self._suspects)
         return replace(ledger)
 

@@ -76,6 +76,11 @@ class ViewRun(EmbeddedQuery):
             hint=error.hint, place=error.place,
         )  # fmt: skip
 
+    @property
+    def _answers_at_ticks(self) -> bool:
+        """Queries that read it are told of every instant."""
+        return False
+
     def _publish(self, partial: Partial, clock: int) -> None:
         """The shard has told its log what has changed; the instants are told next to it."""
         del partial

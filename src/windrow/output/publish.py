@@ -23,11 +23,11 @@ from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
-from windrow.output.result_rows import FoundRows, ResultRows, rows_of_groups
+from windrow.output.result_rows import FoundRows, ResultRows, coded_columns, rows_of_groups
 from windrow.output.row_log import RowLog
 from windrow.output.state_log import StateLog, states_of
 from windrow.output.unread_limit import UNREAD_BYTES
-from windrow.output.whole_feed import WholeFeed
+from windrow.output.whole_feed import WholeFeed, ones
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
@@ -88,7 +88,7 @@ class Publisher:
         self._shows_alive = self._is_late
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
         states: StateFeed = GroupFeed(log, self._groups.rank)
-        self._states = WholeFeed(schema) if self._is_whole else states
+        self._states = WholeFeed(schema, self._rows.of_states) if self._is_whole else states
         self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
@@ -118,12 +118,17 @@ class Publisher:
         self._feed.trim(self.unread_limit)
         self._forget_idle()
 
+    @property
+    def answers_at_ticks(self) -> bool:
+        """Whether answers are due at instants of a grid: of those of rows the first one counts."""
+        return self._plan.every_us is not None or self._plan.closes is not None
+
     def mark(self) -> PublisherMark:
         """How it is now: rewind() goes back to it. Before anything new, in one process."""
         self._feed.begin_step()
-        combined = [] if self._combiner is None else [self._combiner]
-        for combiner in combined:
-            combiner.begin_step()
+        combined = () if self._combiner is None else (self._combiner,)
+        if self._combiner is not None:
+            self._combiner.begin_step()
         return PublisherMark(Mark(self, self._initial, *combined, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
@@ -185,10 +190,9 @@ class Publisher:
             rows_of = rows_of_groups(partial, self._select_table)
             feed.record(partial.at, code, partial.group, copies, rows_of)
             return
-        updates = self._updates(partials)
-        self._note_instants(updates.at, instants)
-        copies = self._shown(updates.count)
-        feed.record(updates.at, updates.group, updates.group, copies, self._group_rows)
+        found = self._updates(partials)
+        self._note_instants(found.at, instants)
+        feed.record(found.at, found.group, found.group, self._shown(found.count), self._group_rows)
 
     def _name_by_value(self, feed: SelectFeed) -> None:
         """From now on rows are known by their values, as those of several shards must be."""
@@ -196,17 +200,7 @@ class Publisher:
             return
         self._takes_codes = False
         old, rows = feed.live_rows()
-        feed.rename(old, self._groups.codes_of(self._coded_columns(rows), old.size))
-
-    def _coded_columns(self, rows: pa.Table) -> list[pa.Array]:
-        """The columns of a select list that are no constants, in the types that they are coded."""
-        chosen = [
-            column.combine_chunks()
-            for column, place in zip(rows.columns, self._shape.group_places, strict=True)
-            if place.kind != "constant"
-        ]
-        types = [column.type.arrow for column in self._shape.group_columns]
-        return [column.cast(kind) for column, kind in zip(chosen, types, strict=True)]
+        feed.rename(old, self._groups.codes_of(coded_columns(rows, self._shape), old.size))
 
     def _note_instants(self, at: Vector, instants: Vector) -> None:
         """Remember the first instant of all."""
@@ -261,8 +255,8 @@ class Publisher:
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
-            rows = rows_of_groups(waiting, self._select_table)
-            return rows(np.repeat(waiting.group, waiting.count))
+            chosen = np.repeat(waiting.group, waiting.count)
+            return rows_of_groups(waiting, self._select_table)(chosen)
         return self._feed.result()
 
     def snapshot(self) -> bytes:
@@ -285,11 +279,8 @@ class Publisher:
         alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
         groups = pa.table({"code": codes, "alive": alive, **named})
         tables = {"entities": groups, **self._feed.tables()}
-        if self._cut is not None:
-            tables["cut"] = self._cut
-        initial = self._initial.table()
-        if initial is not None:
-            tables["initial"] = initial
+        others = {"cut": self._cut, "initial": self._initial.table()}
+        tables |= {name: table for name, table in others.items() if table is not None}
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
         return pack("publisher", header, tables)
@@ -404,8 +395,10 @@ class Publisher:
         return self._feed.groups_shown() if is_asked and self._shows_alive else self._alive
 
     def _of_groups(self, bucket: int, partial: Partial) -> CodedUpdates:
-        codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
-        group = codes[partial.group] if partial.group_count else partial.group
+        group = partial.group
+        if partial.group_count and self._shape.group_columns:
+            codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
+            group = codes[group]
         states = (partial.count, partial.lanes, partial.layout, partial.extras)
         updates = CodedUpdates(partial.at, group, *states)
         if partial.complete_at is None:
@@ -423,8 +416,9 @@ class Publisher:
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""
-        if self._is_late and not self._rows.may_lack(updates.layout):
-            self._states.record(updates.at, updates.group, updates.count, states_of(updates))
+        if self._rows.can_be_late(updates.layout):
+            many = ones(updates.at.size) if self._is_whole else updates.count
+            self._states.record(updates.at, updates.group, many, states_of(updates))
             return
         found = self._rows.of(updates)
         rows = states_of(updates) if self._is_late else found.table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ from windrow.rows.evaluate import culprit_in, evaluate, evaluate_checked, filter
 from windrow.rows.faults import hint_for, show_fault
 from windrow.rows.shape import QueryShape
 
-__all__ = ["FoundRows", "ResultRows", "Words", "rows_of_groups"]
+__all__ = ["FoundRows", "ResultRows", "Words", "coded_columns", "rows_of_groups"]
 
 Flags = NDArray[np.bool_]
 # Text of an error: code, message, hint.
@@ -53,7 +54,7 @@ class ResultRows:
         self._plan, self._shape, self._groups = plan, shape, groups
         self._is_whole = not plan.group_by and not shape.is_select
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every group has a row, of groups and aggregates alone: it can be made late."""
         plain = (GroupRef, AggregateRef)
@@ -65,6 +66,14 @@ class ResultRows:
         columns, _ = self._leaves(states)
         chosen = [columns[item.expression] for item in self._plan.select]
         return pa.Table.from_arrays(chosen, names=[item.name for item in self._plan.select])
+
+    def can_be_late(self, layout: LaneLayout) -> bool:
+        """Whether rows of states may be made when somebody reads them.
+
+        Of an ungrouped aggregate wide states are much larger than the row that they become.
+        """
+        is_small = not self._is_whole or not layout.is_wide
+        return self.is_plain and is_small and not self.may_lack(layout)
 
     def may_lack(self, layout: LaneLayout) -> bool:
         """Whether a sum may be beyond its type."""
@@ -198,3 +207,14 @@ def rows_of_groups(
         return table_of([column.take(index) for column in columns], groups.size)
 
     return rows
+
+
+def coded_columns(rows: pa.Table, shape: QueryShape) -> list[pa.Array]:
+    """The columns of a select list that are no constants, in the types that they are coded."""
+    chosen = [
+        column.combine_chunks()
+        for column, place in zip(rows.columns, shape.group_places, strict=True)
+        if place.kind != "constant"
+    ]
+    types = [column.type.arrow for column in shape.group_columns]
+    return [column.cast(kind) for column, kind in zip(chosen, types, strict=True)]

@@ -44,6 +44,11 @@ class SessionPublisher:
     def unread_limit(self, limit_bytes: int) -> None:
         self._open.unread_limit = self._closed.unread_limit = limit_bytes
 
+    @property
+    def answers_at_ticks(self) -> bool:
+        """Whether answers are due at instants of a grid: of those of rows the first one counts."""
+        return self._open.answers_at_ticks
+
     def mark(self) -> PublisherMark:
         """How it is now."""
         return PublisherMark(self._open.mark().own, self._closed.mark())

@@ -26,7 +26,10 @@ SMALLEST = 64
 
 @dataclass(frozen=True)
 class States:
-    """States of groups, as they are in CodedUpdates, at no instant in particular."""
+    """States of groups, as they are in CodedUpdates, at no instant in particular.
+
+    group: no entries where there is one group.
+    """
 
     group: NDArray[np.int32]
     count: Vector
@@ -38,6 +41,28 @@ class States:
         """Those that are flagged."""
         extras = self.extras[flags] if self.extras.shape[1] else self.extras
         return States(self.group[flags], self.count[flags], self.lanes[flags], self.layout, extras)
+
+    def __len__(self) -> int:
+        return self.count.size
+
+    def __getitem__(self, places: slice | Vector) -> States:
+        group = self.group[places] if self.group.size else self.group
+        extras = self.extras[places] if self.extras.shape[1] else self.extras
+        return States(group, self.count[places], self.lanes[places], self.layout, extras)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all states."""
+        # Without a loop: every step asks for it.
+        states = self.group.nbytes + self.count.nbytes + self.lanes.nbytes
+        return states + self.extras.nbytes
+
+    @classmethod
+    def joined(cls, parts: Sequence[States]) -> States:
+        """All states of the parts, which are of one layout."""
+        columns = zip(*(_arrays(part) for part in parts), strict=True)
+        group, count, lanes, extras = map(np.concatenate, columns)
+        return cls(group, count, lanes, parts[0].layout, extras)
 
     def in_layout(self, layout: LaneLayout) -> States:
         """The same in lanes of another layout, which holds them."""

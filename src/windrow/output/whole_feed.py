@@ -6,7 +6,7 @@ that of the update before it, and what both readers have read is cut off in fron
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,22 +22,28 @@ from windrow.output.row_log import taken_rows
 from windrow.output.state_log import States
 from windrow.output.unread_limit import UNREAD_BYTES
 
-__all__ = ["WholeFeed"]
+__all__ = ["WholeFeed", "ones"]
 
 # What is buffered for an absent reader: beyond it changes are netted and answers dropped.
 UPDATES_LIMIT = 1_000_000
+# Answers from more parts than this are read from all of them joined.
+FEW_PARTS = 4
 
 Vector = NDArray[np.int64]
 NONE: Vector = np.empty(0, np.int64)
+NO_GROUPS: NDArray[np.int32] = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
 class RowStates:
-    """Updates in time order: the row from then on, and whether the result has it."""
+    """Updates in time order: the row from then on, and whether the result has it.
+
+    rows: as states, as long as they can be made into rows when they are read.
+    """
 
     at: Vector
     present: NDArray[np.bool_]
-    rows: pa.Table
+    rows: pa.Table | States
 
     def __len__(self) -> int:
         return self.at.size
@@ -50,20 +56,6 @@ class RowStates:
         """Bytes of times, flags and rows."""
         return int(self.at.nbytes + self.present.nbytes + self.rows.nbytes)
 
-    @classmethod
-    def viewed(cls, parts: list[RowStates]) -> RowStates:
-        """All updates of the parts, to be read at once: the rows stay where they are."""
-        at = np.concatenate([part.at for part in parts])
-        present = np.concatenate([part.present for part in parts])
-        return cls(at, present, pa.concat_tables([part.rows for part in parts]))
-
-    @classmethod
-    def joined(cls, parts: list[RowStates]) -> RowStates:
-        """All updates of the parts; there is at least one."""
-        at = np.concatenate([part.at for part in parts])
-        present = np.concatenate([part.present for part in parts])
-        return cls(at, present, joined_rows([part.rows for part in parts]))
-
 
 class WholeFeed(StateFeed):
     """The row of an ungrouped aggregate over time.
@@ -73,10 +65,11 @@ class WholeFeed(StateFeed):
 
     starts_over = False
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, rows_of: Callable[[States], pa.Table]) -> None:
+        self._rows_of = rows_of
         self._none = RowStates(NONE, np.empty(0, np.bool_), schema.empty_table())
         self._no_answers = with_answer_columns(NONE, schema.empty_table())
-        self._updates: Backlog[RowStates] = Backlog(RowStates.joined)
+        self._updates: Backlog[RowStates] = Backlog(self._joined)
         self._answered = -1  # the last update that answers() has gone over; -1: none
         self._told = -1  # the last update that changes() has told
         # What changes() returned last, if that is another row than that of the last one returned.
@@ -104,7 +97,8 @@ class WholeFeed(StateFeed):
     ) -> None:
         """Take updates in time order; row i of `rows` is what update i shows, if many[i] is 1."""
         del group  # there is one
-        assert isinstance(rows, pa.Table)
+        if isinstance(rows, States):
+            rows = replace(rows, group=NO_GROUPS)
         self._updates.append(RowStates(at, many > 0, rows))
 
     def ask(self, instants: Vector) -> None:
@@ -136,15 +130,27 @@ class WholeFeed(StateFeed):
             self._answered = self._updates.end - 1
             return self._no_answers
         instants, due = self._due.all(), self._due.after_all()
-        updates, before = self._after(self._answered)
-        number = np.empty(instants.size, np.int64)
-        kernels.latest_update(instants, updates.at[before:], before - 1, number)
-        shown = number >= 0
-        shown[shown] = updates.present[number[shown]]
-        rows = taken_rows(updates.rows, number[shown])
-        table = with_answer_columns(instants[shown], rows)
+        parts = self._updates.since(max(self._answered, 0))
+        if len(parts) > FEW_PARTS:
+            parts = [self._joined(parts)]
+        table = self._answers_at(instants, parts)
         self._answered, self._due = self._last, due
         return table
+
+    def _answers_at(self, instants: Vector, parts: list[RowStates]) -> pa.Table:
+        """What updates show at instants; nothing before the first of them."""
+        starts = [int(np.searchsorted(instants, part.at[0])) for part in parts]
+        at, rows = [NONE], [self._none.rows]
+        for part, first, end in zip(parts, starts, [*starts[1:], instants.size], strict=True):
+            chosen = instants[first:end]
+            number = np.empty(chosen.size, np.int64)
+            kernels.latest_update(chosen, part.at, -1, number)
+            if not part.present.all():
+                shown = part.present[number]
+                chosen, number = chosen[shown], number[shown]
+            at.append(chosen)
+            rows.append(self._taken(part.rows, number))
+        return with_answer_columns(np.concatenate(at), pa.concat_tables(rows))
 
     def changes(self) -> pa.Table:
         """Rows that came and went since the last call."""
@@ -161,7 +167,7 @@ class WholeFeed(StateFeed):
         comes = updates.present[number]
         goes = np.concatenate([np.zeros(1 - before, np.bool_), updates.present])[:count]
         both = number[goes & comes]
-        rows = updates.rows
+        rows = self._table(updates.rows)
         same = equal_rows(rows.take(pa.array(both - 1)), rows.take(pa.array(both)))
         goes[both[same] - before] = comes[both[same] - before] = False
         told = np.stack([goes, comes], axis=1).ravel()
@@ -191,8 +197,8 @@ class WholeFeed(StateFeed):
 
     def result(self) -> pa.Table:
         """The row now."""
-        now = RowStates.viewed([self._none, *self._updates.since(self._last)])
-        return now.rows.slice(0, int(np.count_nonzero(now.present)))
+        now = self._viewed([self._none, *self._updates.since(self._last)])
+        return self._table(now.rows).slice(0, int(np.count_nonzero(now.present)))
 
     def groups_shown(self) -> NDArray[np.bool_]:
         """Which have a row now."""
@@ -208,11 +214,11 @@ class WholeFeed(StateFeed):
         apart = [self._none]
         if self._told_apart is not None:  # answers() has read what comes after it
             apart, start = [self._told_apart], self._told + 1
-        saved = RowStates.joined([*apart, *self._updates.since(start)])
+        saved = self._joined([*apart, *self._updates.since(start)])
         start -= len(apart[0])
         cursors = {"answered": [self._answered - start], "told": [self._told - start]}
         return {
-            "rows": saved.rows,
+            "rows": self._table(saved.rows),
             "touches": pa.table({"at": saved.at, "present": saved.present}),
             "instants": pa.table({"instant": self._due.all()}),
             "cursors": pa.table(cursors),
@@ -241,9 +247,37 @@ class WholeFeed(StateFeed):
         apart: comes before them in the place of update `number`.
         """
         if apart is not None:
-            return RowStates.viewed([apart, *self._updates.since(number + 1, until)]), 1
-        updates = RowStates.viewed([self._none, *self._updates.since(max(number, 0), until)])
+            return self._viewed([apart, *self._updates.since(number + 1, until)]), 1
+        updates = self._viewed([self._none, *self._updates.since(max(number, 0), until)])
         return updates, 1 if number >= 0 else 0
+
+    def _viewed(self, parts: list[RowStates]) -> RowStates:
+        """All updates of the parts, to be read at once: tables stay where they are."""
+        return self._of_all(parts, pa.concat_tables)
+
+    def _joined(self, parts: list[RowStates]) -> RowStates:
+        """All updates of the parts, of which there is at least one, in memory of their own."""
+        return self._of_all(parts, joined_rows)
+
+    def _of_all(
+        self, parts: list[RowStates], join: Callable[[list[pa.Table]], pa.Table]
+    ) -> RowStates:
+        at = np.concatenate([part.at for part in parts])
+        present = np.concatenate([part.present for part in parts])
+        filled = [part.rows for part in parts if len(part)]
+        states = [rows for rows in filled if isinstance(rows, States)]
+        if states and len(states) == len(filled) and len({each.layout for each in states}) == 1:
+            return RowStates(at, present, States.joined(states))
+        return RowStates(at, present, join([self._table(part.rows) for part in parts]))
+
+    def _table(self, rows: pa.Table | States) -> pa.Table:
+        return self._rows_of(rows) if isinstance(rows, States) else rows
+
+    def _taken(self, rows: pa.Table | States, numbers: Vector) -> pa.Table:
+        """Rows of these numbers, which rise."""
+        if not isinstance(rows, States):
+            return taken_rows(rows, numbers)
+        return self._rows_of(rows[numbers]) if numbers.size else self._none.rows
 
     def _net_changes(self) -> None:
         """Put one change in the place of those nobody has read: to the row that answers() knows.
@@ -255,7 +289,7 @@ class WholeFeed(StateFeed):
             if self._told_apart is None:
                 known = self._updates.since(max(self._told, 0), max(self._told, 0) + 1)[0]
                 present = known.present & (self._told >= 0)
-                self._told_apart = RowStates.joined([replace(known, present=present)])
+                self._told_apart = self._joined([replace(known, present=present)])
             self.changes_netted += start - 1 - self._told
             self._told = start - 1
 
@@ -297,3 +331,8 @@ class WholeFeed(StateFeed):
 
     def _start_over(self) -> bool:
         return False
+
+
+def ones(size: int) -> Vector:
+    """So many ones, which take no memory."""
+    return np.broadcast_to(np.ones(1, np.int64), size)

@@ -6,7 +6,7 @@ policy says (StreamSchema.on_bad_row).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,8 +220,10 @@ def _without_damage(
     return Converted(_without(batch, found), bad)
 
 
-def _without(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
+def _without(batch: pa.RecordBatch, rows: Collection[int]) -> pa.RecordBatch:
     """The batch without these rows."""
+    if not rows:
+        return batch
     kept = np.ones(batch.num_rows, np.bool_)
     kept[list(rows)] = False
     return batch if kept.all() else batch.filter(pa.array(kept))

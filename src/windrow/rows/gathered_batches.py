@@ -20,8 +20,8 @@ __all__ = ["SMALL_ROWS", "GatheredBatches"]
 # A push of more rows than this is taken by itself.
 SMALL_ROWS = 16_384
 # So many rows, bytes or pushes are taken together.
-GATHERED_ROWS = 32_768
-GATHERED_BYTES = 4 << 20
+GATHERED_ROWS = 98_304
+GATHERED_BYTES = 8 << 20
 GATHERED_BATCHES = 1_024
 
 Piece = tuple[pa.Buffer, int]  # the rows of one push, and how many they are

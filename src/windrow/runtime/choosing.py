@@ -15,6 +15,8 @@ __all__ = ["Chooser"]
 ROWS_BETWEEN = 20_000
 # Another algorithm must promise this share of the present cost: figures waver.
 WORTH_CHANGING = 0.8
+# Figures that have changed by no more than this share say what they said before.
+SAME_SHARE = 0.05
 _SECOND_US = 1_000_000
 
 
@@ -26,6 +28,8 @@ class Chooser:
         self._figures = assumed_figures(plan)
         self._before = WorkDone((0,) * len(plan.inputs))
         self._since_us = START_OF_TIME
+        # The algorithm that was found to be good enough last, and the figures that said so.
+        self._kept_for: tuple[str, Figures] | None = None
 
     @property
     def figures(self) -> Figures:
@@ -57,9 +61,20 @@ class Chooser:
 
     def better(self, current: str) -> str | None:
         """An algorithm that promises to be much cheaper than the current one."""
+        known = self._kept_for
+        if known and known[0] == current and _are_alike(known[1], self._figures):
+            return None
         ranked = [each for each in candidates(self._plan, self._figures) if each.reason is None]
         cost = {each.name: each.nanoseconds for each in ranked}
         best = ranked[0]
         if best.name == current or best.nanoseconds > WORTH_CHANGING * cost[current]:
+            self._kept_for = (current, self._figures)
             return None
         return best.name
+
+
+def _are_alike(known: Figures, now: Figures) -> bool:
+    """Whether no figure has changed by much."""
+    before = (*known.rates, *known.held, known.matches, known.kept)
+    after = (*now.rates, *now.held, now.matches, now.kept)
+    return all(abs(b - a) <= SAME_SHARE * a for a, b in zip(before, after, strict=True))

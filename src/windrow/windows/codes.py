@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from windrow.windows import kernels
 from windrow.windows.column_words import NO_FLAGS, Flags, array_of_words
 from windrow.windows.growing import enlarged, enlarging_bytes, next_size
+from windrow.windows.known_texts import KnownTexts
 from windrow.windows.value_bytes import bytes_of_values, is_coded, values_of_bytes
 from windrow.windows.wide_decimals import is_wide_decimal, wide_of_words, words_of_wide
 from windrow.windows.word_codes import (
@@ -82,12 +83,22 @@ class TextCodes:
         self._references = np.zeros(SMALLEST_TABLE, np.int64)
         self._seen, self._stamp = np.zeros(SMALLEST_TABLE, np.int64), 1  # for texts()
         self._text_bytes = 0
+        self._often = KnownTexts()
 
     def encode(self, texts: pa.Array) -> Codes:
         """The code of each text; NULL is a text of its own."""
         self._reuse_forgotten()
         if not self._is_text:
-            texts = bytes_of_values(texts)
+            return self._looked_up(bytes_of_values(texts))
+        codes = self._often.codes(texts)
+        if codes is None:
+            return self._looked_up(texts)
+        places = np.flatnonzero(codes == NO_CODE)
+        if places.size:
+            codes[places] = self._looked_up(texts.take(pa.array(places)))
+        return codes
+
+    def _looked_up(self, texts: pa.Array) -> Codes:
         encoded = pc.dictionary_encode(texts, null_encoding="encode")
         table = np.fromiter(
             (self._code(text) for text in encoded.dictionary.to_pylist()),
@@ -96,6 +107,8 @@ class TextCodes:
         )
         if not len(texts):
             return np.empty(0, np.int32)
+        if self._is_text:
+            self._often.learn(encoded.dictionary, table, texts)
         codes: Codes = table[encoded.indices.to_numpy(zero_copy_only=False)]
         return codes
 
@@ -122,6 +135,7 @@ class TextCodes:
 
     def forget(self, codes: Codes) -> None:
         """Free codes that have no user; until the next encode() they can still be read."""
+        self._often.forget(codes)
         for code in codes.tolist():
             del self._code_of_text[self._texts[code]]
         self._forgotten += codes.tolist()
@@ -171,6 +185,7 @@ class TextCodes:
     def nbytes(self) -> int:
         """Bytes held; a string costs some 56 bytes on top of its text, its two entries 100 more."""
         arrays = self._references.nbytes + self._seen.nbytes
+        arrays += self._often.nbytes
         return arrays + self._text_bytes + 156 * (len(self._code_of_text) + len(self._forgotten))
 
     def capacity_after(self, rows: int) -> int:
@@ -181,7 +196,8 @@ class TextCodes:
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while so many texts come, at most: none is known."""
         arrays = (self._references, self._seen)
-        return enlarging_bytes(arrays, self.capacity_after(rows)) + rows * NEW_TEXT_BYTES
+        more = enlarging_bytes(arrays, self.capacity_after(rows)) + rows * NEW_TEXT_BYTES
+        return more + self._often.growth_bytes(rows)
 
     def _code(self, text: str | bytes | None) -> int:
         code = self._code_of_text.get(text)

@@ -23,6 +23,7 @@ __all__ = [
 Words = NDArray[np.int64]
 Flags = NDArray[np.uint8]
 NO_FLAGS: Flags = np.empty(0, np.uint8)
+NO_ROWS: Flags = np.empty((0, 0), np.uint8)
 # Rows of words, and their flags of validity: no rows of flags while every value is valid.
 ValueWords = tuple[Words, Flags]
 _WORD = pa.int64()
@@ -98,8 +99,10 @@ def value_words(columns: Sequence[pa.Array], size: int) -> ValueWords:
     >>> value_words([pa.array([1, None])], 2)[0].tolist()
     [[1, 0]]
     """
+    if len(columns) == 1 and columns[0].type == _WORD and not columns[0].null_count:
+        return columns[0].to_numpy()[None], NO_ROWS
     words = np.empty((len(columns), size), np.int64)
-    flags: Flags = np.empty((0, 0), np.uint8)
+    flags = NO_ROWS
     for index, column in enumerate(columns):
         if column.type == _WORD and not column.null_count:
             words[index] = column.to_numpy()

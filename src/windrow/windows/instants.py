@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
 
 __all__ = ["NO_INSTANTS", "WaitingInstants", "merged"]
+
+# Up to so many runs stay as they came; a short one is joined to what is not much longer.
+FEW_RUNS = 16
+LONG_RUN = 1 << 12
 
 Instants = NDArray[np.int64]
 NO_INSTANTS: Instants = np.empty(0, np.int64)
@@ -32,8 +39,11 @@ class WaitingInstants:
             return
         self.count += instants.size
         run = instants if instants.size == 1 or kernels.is_sorted(instants) else np.sort(instants)
-        # Runs become larger by half at least from the last to the first: few, however many came.
+        # Beyond a few, runs become larger by half at least from the last to the first: so there are
+        # never many, however many came.
         while self._runs and 2 * self._runs[-1].size <= 3 * run.size:
+            if run.size >= LONG_RUN and len(self._runs) < FEW_RUNS:
+                break
             before = self._runs.pop()
             is_behind = before[-1] <= run[0]
             run = np.concatenate([before, run])
@@ -43,20 +53,40 @@ class WaitingInstants:
 
     def release(self, until: int) -> Instants:
         """Take out those up to and including `until`; sorted, equal ones together."""
+        passed = self._passed(until)
+        return passed[0] if len(passed) == 1 else np.concatenate([NO_INSTANTS, *passed])
+
+    def release_distinct(self, until: int) -> Instants:
+        """The same, each of them once."""
+        passed = self._passed(until)
+        out, used = np.empty(sum(run.size for run in passed), np.int64), 0
+        for run in passed:
+            used = kernels.append_distinct(run, out, used)
+        return out[:used]
+
+    def drop(self, until: int) -> tuple[int, int]:
+        """The same, not listed: how many they were, and the first of them."""
+        passed = self._passed(until)
+        first = int(passed[0][0]) if passed else END_OF_TIME
+        return sum(run.size for run in passed), first
+
+    def _passed(self, until: int) -> list[Instants]:
+        """Take them out: sorted runs, each of which ends before the next begins, or with it."""
         passed = []
         kept = []
         for run in self._runs:
             place = int(np.searchsorted(run, until, side="right"))
             if place:
                 passed.append(run[:place])
+                self.count -= place
             if place < run.size:
                 kept.append(_unpinned(run[place:]) if place else run)
         self._runs = kept
-        if not passed:
-            return NO_INSTANTS
-        found = passed[0] if len(passed) == 1 else np.sort(np.concatenate(passed), kind="stable")
-        self.count -= found.size
-        return found
+        if len(passed) < 2:
+            return passed
+        if any(after[0] < before[-1] for before, after in pairwise(passed)):
+            return [np.sort(np.concatenate(passed), kind="stable")]
+        return passed
 
     def listed(self) -> list[int]:
         """All that wait, in any order."""

@@ -309,6 +309,20 @@ def merge_distinct(left, right, out):
 
 
 @njit(cache=True)
+def append_distinct(run, out, used):
+    """Append a sorted array to one that ends no later, without repeats; returns its length."""
+    last = out[used - 1] if used > 0 else run[0]
+    is_first = used == 0
+    for index in range(run.size):
+        value = run[uint64(index)]
+        out[uint64(used)] = value
+        used += is_first | (value != last)
+        is_first = False
+        last = value
+    return used
+
+
+@njit(cache=True)
 def is_sorted(times):
     """Whether no time is smaller than the one before it (all are looked at: that is faster)."""
     descents = 0

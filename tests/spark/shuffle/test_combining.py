@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from support.spark.driven_job import DictionaryState
 from windrow.event_time import START_OF_TIME
-from windrow.operators.keyed import factorised
+from windrow.operators.digits import chosen_forms
+from windrow.operators.keyed import lane_fit
 from windrow.output.publish import Publisher
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -118,15 +119,21 @@ class Run:
 
 
 @pytest.mark.parametrize("text", QUERIES)
-@given(batches=st.lists(st.tuples(ROWS, ROWS, st.booleans()), min_size=2, max_size=5))
-def test_answers_are_those_of_single_rows(text: str, batches: list[tuple[list, list, bool]]):
+@given(
+    batches=st.lists(st.tuples(ROWS, ROWS, st.booleans()), min_size=2, max_size=5),
+    has_digits=st.booleans(),
+)
+def test_answers_are_those_of_single_rows(
+    text: str, batches: list[tuple[list, list, bool]], has_digits: bool
+):
     plan = plan_of(text)
     assert can_combine(plan, SECOND)
     single, combined = Run(plan, combines=False), Run(plan, combines=True)
     with (
         patch.object(combining, "LEAST_RATIO", 1),
         patch.object(panes_of_rows, "PLACES_PER_ROW", 999),
-        patch.object(factorised, "NARROW_LIMIT", NARROW),
+        patch.object(lane_fit, "NARROW_LIMIT", NARROW),
+        patch.object(lane_fit, "chosen_forms", chosen_forms if has_digits else lambda *_: None),
     ):
         for number, (left, right, is_restart) in enumerate(batches):
             if is_restart:

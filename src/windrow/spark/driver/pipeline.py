@@ -21,6 +21,7 @@ from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.driver.parquet_scan import files_scanned
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
@@ -31,6 +32,7 @@ from windrow.spark.shuffle.history_packer import HistoryPacker
 from windrow.spark.shuffle.known_completeness import known_completeness
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
+from windrow.spark.shuffle.parquet_rows import rows_of_files
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.task_packer import TaskPacker, packing
 from windrow.spark.worker.operator import BucketOperator
@@ -66,7 +68,8 @@ def shard_outputs(
         return make
 
     packed = [
-        _packed(sources[name], columns_read(plan, name), packer_of(name)) for name in plan.streams
+        _read_and_packed(sources[name], columns_read(plan, name), packer_of(name))
+        for name in plan.streams
     ]
     operator = BucketOperator("shard_step", (text, fingerprint, owner, grid_us), buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
@@ -121,6 +124,15 @@ def history_outputs(
 def _packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
     """The rows of a stream as packets for the buckets."""
     return checked(source, columns).mapInArrow(packing(packer_of), PACKET_SCHEMA)
+
+
+def _read_and_packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
+    """The same; files that tasks can read themselves do not pass through Spark row by row."""
+    files = files_scanned(source, columns)
+    if files is None:
+        return _packed(source, columns, packer_of)
+    read = rows_of_files(files.folder, files.columns)
+    return files.paths.mapInArrow(packing(packer_of, read), PACKET_SCHEMA)
 
 
 def started_stream(

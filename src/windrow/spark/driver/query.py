@@ -165,6 +165,10 @@ class SparkQuery(PlannedQuery, Query):
         rows = window_rows_of([self])
         return progress_of(self.name, self.status, self.is_running, last, rows, self.plan)
 
+    def rows_read(self, batch_id: int) -> int | None:
+        """How many rows a batch of its own run has read; None where only Spark knows."""
+        return self._own.rows_read(batch_id)
+
     @property
     def status(self) -> QueryStatus:
         """The reports of the last batch, added up."""

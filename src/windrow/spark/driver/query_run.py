@@ -22,6 +22,7 @@ from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.triggers import trigger_options
+from windrow.spark.monitoring.batch_listener import BATCHES_KEPT
 from windrow.spark.shuffle.known_completeness import tell_completeness
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.splitting import Split
@@ -53,6 +54,7 @@ class QueryRun(StreamingRun):
         self.routing = QueryRouting(self._run_plan, checkpoint.storage)
         self._split: Split = NO_SPLIT
         self._routed: Routing = NO_ROUTING
+        self._rows_read: dict[int, int] = {}  # by batch, of the latest ones
 
     def start(self, sink: object, trigger: str | None, split: Split) -> None:
         """Opens the sink and sets Spark to work; split: keys whose rows go to all buckets."""
@@ -108,6 +110,8 @@ class QueryRun(StreamingRun):
             outlet.save()
             return
         outputs.sort(key=lambda output: output.bucket)
+        self._rows_read[batch.number] = sum(output.rows_read for output in outputs)
+        self._rows_read.pop(batch.number - BATCHES_KEPT, None)
         tables = outlet.absorb(outputs, batch.number)
         self._lease.check()
         outlet.write(tables, outputs, batch.number)
@@ -115,6 +119,10 @@ class QueryRun(StreamingRun):
         owner, complete_us = self._checkpoint.spark_location, outputs[0].complete_us
         tell_completeness(self._spark.sparkContext, owner, batch.number, complete_us)
         self._after_batch()
+
+    def rows_read(self, batch_id: int) -> int | None:
+        """How many rows a batch has read: to Spark, a file that tasks read is one."""
+        return self._rows_read.get(batch_id)
 
     def _ended(self) -> None:
         self._outlet.end()

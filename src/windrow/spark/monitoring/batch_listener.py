@@ -48,10 +48,15 @@ class BatchListener(StreamingQueryListener):
     """Counts what Spark reports about queries; events arrive in a thread of Spark, a little later.
 
     is_mine: whether a query of this name, in a run of that name, is one of the session's.
+    rows_read: how many rows a batch of a query has read, where that is known better than by Spark.
     """
 
-    def __init__(self, is_mine: Callable[[str, str], bool]) -> None:
-        self._is_mine = is_mine
+    def __init__(
+        self,
+        is_mine: Callable[[str, str], bool],
+        rows_read: Callable[[str, int], int | None],
+    ) -> None:
+        self._is_mine, self._rows_read = is_mine, rows_read
         self._changed = threading.Condition()
         self._running: dict[str, str] = {}  # names by run id
         self._starts: Counter[str] = Counter()
@@ -77,9 +82,11 @@ class BatchListener(StreamingQueryListener):
         with self._changed:
             name = self._running.get(str(progress.runId))
             if name is not None:
+                known = self._rows_read(name, int(progress.batchId))
+                rows = int(progress.numInputRows) if known is None else known
                 if "addBatch" in progress.durationMs:
-                    self._batches.append(_batch(name, progress))
-                self._take(name, dict(progress.durationMs), int(progress.numInputRows))
+                    self._batches.append(_batch(name, progress, rows))
+                self._take(name, dict(progress.durationMs), rows)
                 self._changed.notify_all()
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
@@ -146,12 +153,12 @@ class BatchListener(StreamingQueryListener):
         spark.streams.removeListener(self)
 
 
-def _batch(name: str, progress: Any) -> dict[str, Any]:
+def _batch(name: str, progress: Any, rows: int) -> dict[str, Any]:
     return {
         "query": name,
         "id": int(progress.batchId),
         "at": instant_of(str(progress.timestamp)),
-        "rows": int(progress.numInputRows),
+        "rows": rows,
         "ms": int(progress.durationMs.get(WHOLE, 0)),
         "state_bytes": sum(int(each.memoryUsedBytes) for each in progress.stateOperators),
     }

@@ -31,6 +31,9 @@ class MeasuredQuery(GovernedQuery, Protocol):
     def is_running(self) -> bool:
         """Whether Spark is at work on it."""
 
+    def rows_read(self, batch_id: int) -> int | None:
+        """How many rows a batch has read; None where only Spark knows."""
+
 
 def session_samples(queries: Iterable[MeasuredQuery], budget: int, now_s: float) -> list[Sample]:
     """How all queries stand after their last batches."""

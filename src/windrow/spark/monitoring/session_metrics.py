@@ -26,11 +26,15 @@ class SessionMetrics:
         self._mark = mark  # how the names of its runs begin
         self._servers: list[MetricsServer] = []
         self._is_following = False
-        self.listener = BatchListener(self._is_mine)
+        self.listener = BatchListener(self._is_mine, self._rows_read)
 
     def _is_mine(self, name: str, run: str) -> bool:
         is_known = name in self._queries or name.startswith("bundle-")
         return is_known and run.startswith(self._mark)
+
+    def _rows_read(self, name: str, batch_id: int) -> int | None:
+        query = self._queries.get(name)
+        return None if query is None else query.rows_read(batch_id)
 
     def follow(self) -> None:
         """Spark reports batches from now on."""

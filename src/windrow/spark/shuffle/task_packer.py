@@ -33,10 +33,11 @@ Instants = NDArray[np.int64]
 
 def packing(
     packer_of: Callable[[int, TaskContext | None], TaskPacker],
+    rows_of: Callable[[Batches], Batches] = iter,
 ) -> Callable[[Batches], Batches]:
     """The function that Spark runs over each partition of a stream.
 
-    packer_of: makes the packer of a task, by its number.
+    packer_of: makes the packer of a task, by its number. rows_of: the rows, of what Spark gives.
     """
 
     def pack(batches: Batches) -> Batches:
@@ -45,7 +46,7 @@ def packing(
             context = TaskContext.get()
             packer = packer_of(context.partitionId() if context is not None else 0, context)
             packer.now_us = known_time(context)
-            for batch in batches:
+            for batch in rows_of(batches):
                 packer.add(batch)
                 if packer.held_bytes > TASK_BYTES_LIMIT:
                     yield packer.take()

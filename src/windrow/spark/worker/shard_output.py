@@ -58,6 +58,7 @@ class ShardOutput:
     bad: Mapping[str, pa.Table] = field(default_factory=dict)
     rows_in: Mapping[str, int] = field(default_factory=dict)  # rows that the query took, by stream
     aside: Mapping[str, Any] = field(default_factory=dict)  # shuffle.aside_rows
+    rows_read: int = 0  # of the tasks that it counts for, in this batch
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
@@ -79,6 +80,7 @@ class ShardOutput:
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
             "rows_in": self.rows_in,
             "aside": self.aside,
+            "rows_read": self.rows_read,
             "late": list(self.late),
             "unplaced": list(self.unplaced),
             "bad": list(self.bad),

@@ -92,6 +92,7 @@ class ShardStep(BucketStep):
         output.began_us, output.has_order = before.clock_us, bool(lifetimes)
         output.begun = [order.number for order in members if not order.ends]
         output.arrivals = self._counted(segment)
+        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
         output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
         output.late, output.rows_in, output.aside = late, rows_in, aside
         output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")

@@ -1,6 +1,6 @@
 """Forms of query over columns of all types, their rows, and the runners that give answers to them.
 
-In process these run as trees of relations, on Spark as blocks: each is the slow twin of the other.
+In process most run as trees of relations, on Spark as blocks: each is the slow twin of the other.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from support.form_runners import Given
 from support.spark.driven_job import DrivenJob, heartbeat
 from windrow.event_time import END_OF_TIME
 from windrow.plan.catalog import Catalog
-from windrow.plan.model import QueryPlan
-from windrow.plan.refusals import one_select
-from windrow.plan.relations.lone_blocks import plan_block
+from windrow.plan.relations.on_spark import plan_on_spark
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
 
@@ -84,20 +83,18 @@ NESTED_FORMS = {
         "SELECT m, big FROM n [3 SECONDS] WHERE NOT EXISTS"
         " (SELECT 1 FROM o [1 SECOND] WHERE o.bin = n.bin AND o.a <> n.a)"
     ),
+    "largest-bytes": "SELECT MAX(bin) AS x, COUNT(DISTINCT a) AS n FROM n [3]",
+    "wide-sum": "SELECT SUM(big) AS x FROM n [3]",
+    "collected": "SELECT COLLECT_LIST(a) AS x, FIRST(st) AS y FROM n [3]",
+    "exploded": "SELECT k, EXPLODE(a) AS x FROM n [3]",
+    "unnested": "SELECT k, u.x FROM n [3], UNNEST(a) AS u(x)",
     "three": (
         "SELECT COUNT(*) AS c, MAX(z.k) AS q FROM n [3 SECONDS], o [2 SECONDS], n [2 SECONDS] AS z"
         " WHERE n.a = o.a AND o.bin = z.bin"
     ),
 }
-# What is refused where only blocks run, by the code of the refusal.
+# What is refused, by the code of the refusal.
 REFUSED = {
-    "SELECT MAX(bin) AS x FROM n [3]": "WU720",
-    "SELECT COUNT(DISTINCT a) AS x FROM n [3]": "WU720",
-    "SELECT SUM(big) AS x FROM n [3]": "WU220",
-    "SELECT COLLECT_LIST(a) AS x FROM n [3]": "WU205",
-    "SELECT FIRST(st) AS x FROM n [3]": "WU205",
-    "SELECT k, EXPLODE(a) AS x FROM n [3]": "WU231",
-    "SELECT k, u.x FROM n [3], UNNEST(a) AS u(x)": "WU231",
     "SELECT a, COUNT(*) AS c FROM n [3] GROUP BY a ERROR (5%)": "WU720",
     "SELECT m, COUNT(*) AS c FROM n [3] GROUP BY m": "WB724",
     "SELECT DISTINCT m FROM n [3]": "WB724",
@@ -151,12 +148,12 @@ def _row(draw: random.Random, time: datetime) -> dict[str, object]:
     }
 
 
-def planned(text: str) -> QueryPlan:
-    """The plan of a query where only blocks run."""
+def planned(text: str) -> RunnablePlan:
+    """The plan of a query on Spark."""
     catalog = Catalog()
     for schema in STREAMS.values():
         catalog = catalog.with_stream(schema)
-    return plan_block(one_select(parse_query(text)), catalog, "auto", "auto")
+    return plan_on_spark(parse_query(text), catalog, "auto", "auto")
 
 
 def in_process(text: str) -> Given:
@@ -174,7 +171,7 @@ def in_process(text: str) -> Given:
 def in_buckets(text: str, folder: Path) -> Given:
     """Spark's packers, buckets and driver without Spark; taken up from the state in the middle."""
     plan = planned(text)
-    job = DrivenJob(plan, folder, buckets=2)
+    job = DrivenJob(plan, folder, buckets=1 if isinstance(plan, TreePlan) else 2)
     given = []
     for number, (stream, batch) in enumerate(batches()):
         if stream in plan.streams:

@@ -210,13 +210,6 @@ class Job:
                 hint="run the script in this process, with --embedded",
                 place=table.place,
             )
-        for view in self.views.values():
-            raise UnsupportedError(
-                "WU249",
-                f"view {view.name!r}: views are not supported on Spark yet",
-                hint="run the script in this process, with --embedded",
-                place=view.place,
-            )
         for query in self.queries.values():
             if isinstance(query.plan, HistoryPlan):
                 raise UnsupportedError(
@@ -228,12 +221,11 @@ class Job:
                     place=query.place,
                 )
         for query in self.queries.values():
-            if isinstance(query.plan, TreePlan):
+            if not query.plan.streams:
                 raise UnsupportedError(
                     "WU231",
-                    f"query {query.name!r} is a tree of relations, which does not run on Spark yet",
-                    hint="run the script in this process, with --embedded; on Spark a query is one "
-                    "SELECT of windows, inner joins and NOT EXISTS, with or without GROUP BY",
+                    f"query {query.name!r} reads no stream, so that on Spark nothing would run it",
+                    hint="run the script in this process, with --embedded",
                     place=query.place,
                 )
 

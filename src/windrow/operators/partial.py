@@ -6,7 +6,7 @@ Partial results of several shards add up: states are exact sums over rows that n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,24 @@ class Partial:
         at, group, count = updates[:3]
         named = (header["group_count"], extras, header["complete_at"])
         return cls(at, group, count, lanes, layout, groups, *named)
+
+
+def final_states(partial: Partial, at: int) -> Partial:
+    """The last state of each group that has rows, as if it had come about at that instant."""
+    backwards = partial.group[::-1]
+    _, first = np.unique(backwards, return_index=True)
+    last = np.sort(partial.size - 1 - first)
+    last = last[partial.count[last] != 0]
+    return replace(
+        partial,
+        at=np.full(last.size, at, np.int64),
+        group=partial.group[last],
+        count=partial.count[last],
+        lanes=partial.lanes[last],
+        extras=partial.extras[last] if partial.extras.size else partial.extras,
+        complete_at=None,
+        codes=None,
+    )
 
 
 def _matrix(columns: list[Vector], size: int) -> Matrix:

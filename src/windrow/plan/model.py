@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.schema import BOOLEAN, ColumnType, StreamSchema
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = [
     "SEVERAL",
@@ -19,6 +23,7 @@ __all__ = [
     "PlanInput",
     "QueryPlan",
     "WindowSpec",
+    "one_block",
 ]
 
 # The source of an expression that reads several inputs.
@@ -183,3 +188,9 @@ class QueryPlan:
         """The numbers of the inputs that read each stream."""
         named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
         return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}
+
+
+def one_block(plan: RunnablePlan) -> QueryPlan:
+    """The plan, where nobody asks this of a tree."""
+    assert isinstance(plan, QueryPlan), "a tree runs in another way"
+    return plan

@@ -14,7 +14,14 @@ from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import CreateView, QueryText, Select, Source
 from windrow.sql.walks import expressions_of
 
-__all__ = ["MAX_INPUTS", "check_distinct_groups", "check_shape", "one_select", "refusal"]
+__all__ = [
+    "MAX_INPUTS",
+    "check_distinct_groups",
+    "check_shape",
+    "is_one_select",
+    "one_select",
+    "refusal",
+]
 
 # Every probe of a join walks the other windows one after the other.
 MAX_INPUTS = 6
@@ -22,7 +29,7 @@ MAX_INPUTS = 6
 
 def one_select(query: QueryText | CreateView) -> Select:
     """The query, if it is one SELECT of streams, without queries and functions over windows."""
-    if isinstance(query, Select) and _is_plain(query):
+    if isinstance(query, Select) and is_one_select(query):
         return query
     places = getattr(query, "places", {})
     place = getattr(query, "place", None) or next(iter(places.values()), None)
@@ -35,7 +42,8 @@ def one_select(query: QueryText | CreateView) -> Select:
     )
 
 
-def _is_plain(select: Select) -> bool:
+def is_one_select(select: Select) -> bool:
+    """Whether it says nothing but what one block may: no query within, no order, no OVER."""
     parts = (select.grouping_sets, select.qualify, select.order_by, select.common_tables)
     if any(parts) or select.limit is not None or select.offset or not select.sources:
         return False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.deferred import deferred
 from windrow.errors import CheckpointError
 from windrow.plan.expressions import (
     FUNCTIONS,
@@ -31,6 +33,14 @@ from windrow.plan.user_functions import user_functions
 from windrow.schema import Column, ColumnType, StreamSchema
 from windrow.stream_options import StreamOptions
 
+if TYPE_CHECKING:
+    from windrow.plan.relations.shipped_nodes import NODE_NAMES, NODES
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+else:
+    NODE_NAMES = deferred("windrow.plan.relations.shipped_nodes", "NODE_NAMES")
+    NODES = deferred("windrow.plan.relations.shipped_nodes", "NODES")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
@@ -51,14 +61,18 @@ _CLASSES: dict[str, type[Any]] = {
     )
 }
 
+# What runs, and the instant itself, which is only in the relation as it was written.
+_CALLED = FUNCTIONS | {"instant"}
+_VALUES: dict[str, Callable[[Any], Any]] = {"Decimal": Decimal, "float": float, "set": frozenset}
 
-def plan_to_json(plan: QueryPlan) -> str:
+
+def plan_to_json(plan: RunnablePlan) -> str:
     """The plan as text, the same for equal plans."""
     body = {"format": PLAN_FORMAT, "plan": _to_json(plan)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"))
 
 
-def plan_from_json(text: str) -> QueryPlan:
+def plan_from_json(text: str) -> RunnablePlan:
     """The plan that plan_to_json made the text of."""
     try:
         body = json.loads(text)
@@ -73,7 +87,7 @@ def plan_from_json(text: str) -> QueryPlan:
             f"the plan has format {version!r}, this version reads {PLAN_FORMAT}",
             hint=_ANEW,
         )
-    if not isinstance(plan, QueryPlan):
+    if not isinstance(plan, (QueryPlan, TreePlan)):
         message = "this text is not a plan: it holds something else"
         raise CheckpointError("WC201", message, hint=_ANEW)
     return plan
@@ -88,6 +102,8 @@ def _to_json(value: Any) -> Any:
         return {"is": "float", "value": repr(value)}  # JSON has no infinity and no NaN
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, frozenset):
+        return {"is": "set", "value": sorted(value)}
     if isinstance(value, UserCall):
         # The function itself is in no text: whoever reads it must have been given it again.
         called = _to_json(Call(value.function, value.arguments, value.type))
@@ -98,7 +114,9 @@ def _to_json(value: Any) -> Any:
         # What was added since plans were first stored is left out where nobody says it.
         if field.name not in _ADDED or getattr(value, field.name) != field.default
     }
-    return {"is": type(value).__name__, **parts}
+    kind = type(value)
+    name = kind.__name__ if _CLASSES.get(kind.__name__) is kind else NODE_NAMES[kind]
+    return {"is": name, **parts}
 
 
 def _with_function(parts: dict[str, Any]) -> dict[str, Any]:
@@ -121,13 +139,13 @@ def _from_json(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kind = value["is"]
-    if kind in ("Decimal", "float"):
-        return Decimal(value["value"]) if kind == "Decimal" else float(value["value"])
+    if kind in _VALUES:
+        return _VALUES[kind](value["value"])
     parts = {name: _from_json(part) for name, part in value.items() if name != "is"}
     if kind == "UserCall":
         return UserCall(**_with_function(parts))
-    if kind == "Call" and parts["function"] not in FUNCTIONS:
+    if kind == "Call" and parts["function"] not in _CALLED:
         raise ValueError(f"there is no function {parts['function']!r}")
     if kind == "Aggregate" and parts["function"] not in AGGREGATE_FUNCTIONS:
         raise ValueError(f"there is no aggregate {parts['function']!r}")
-    return _CLASSES[kind](**parts)
+    return (_CLASSES.get(kind) or NODES[kind])(**parts)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.plan.expressions import UserCall
-from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.plan.user_functions import UserFunction, known_functions
 from windrow.schema import StreamSchema
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["ShippedPlan", "functions_in", "plan_shipped", "shipped"]
 
@@ -43,21 +45,21 @@ class ShippedPlan(str):
         return hash((str(self), self.nonce))
 
 
-def shipped(plan: QueryPlan, nonce: bytes) -> str:
+def shipped(plan: RunnablePlan, nonce: bytes) -> str:
     """The text of a plan, with the functions that it calls; nonce: of this run of the query."""
     functions = functions_in(plan)
     text = plan_to_json(plan)
     return ShippedPlan(text, functions, nonce) if functions else text
 
 
-def plan_shipped(text: str) -> QueryPlan:
+def plan_shipped(text: str) -> RunnablePlan:
     """The plan that the text describes, with the functions that came with it."""
     functions = getattr(text, "functions", ())
     with known_functions({each.name: each for each in functions}):
         return plan_from_json(str(text))
 
 
-def functions_in(plan: QueryPlan) -> tuple[UserFunction, ...]:
+def functions_in(plan: RunnablePlan) -> tuple[UserFunction, ...]:
     """The functions of users that a plan calls, each once."""
     return tuple({call.function: call.body for call in _calls(plan)}.values())
 

@@ -349,6 +349,18 @@ class Shard:
         lifetimes: Mapping[int, Lifetime] | None = None,
     ) -> Shard:
         """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm."""
+        return cls.rebuilt(plan, rows, clock, grid_us, lifetimes)[0]
+
+    @classmethod
+    def rebuilt(
+        cls,
+        plan: QueryPlan,
+        rows: Mapping[int, pa.Table],
+        clock: int,
+        grid_us: int = 1,
+        lifetimes: Mapping[int, Lifetime] | None = None,
+    ) -> tuple[Shard, Partial]:
+        """The same, and what it gives for these rows alone: of use is what it ends with."""
         shard = cls(plan, grid_us)
         if lifetimes:
             shard.change_lifetimes(lifetimes)
@@ -359,9 +371,9 @@ class Shard:
             )
             for input_index, table in rows.items()
         }
-        shard.advance(changes, clock)
+        partial = shard.advance(changes, clock)
         shard.show_all_on_grid()
-        return shard
+        return shard, partial
 
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: its position, rows held, bytes (rows, and its part of keys and sums)."""

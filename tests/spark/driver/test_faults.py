@@ -9,10 +9,9 @@ import pytest
 
 from support.spark.driven_job import DrivenJob, heartbeat
 from support.streams import CATALOG, batch_of, instant, plan_of
-from windrow.errors import DataError, UnsupportedError
-from windrow.plan.model import QueryPlan
-from windrow.plan.refusals import one_select
-from windrow.plan.relations.lone_blocks import plan_block
+from windrow.errors import DataError
+from windrow.plan.relations.on_spark import plan_on_spark
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.sql import parse_query
 
 SECOND_US = 1_000_000
@@ -46,13 +45,13 @@ def test_a_row_without_a_value_ends_the_batch(tmp_path: Path) -> None:
     assert job.publication.last_saved == -1
 
 
-def planned(text: str) -> QueryPlan:
-    return plan_block(one_select(parse_query(text)), CATALOG, "auto", "auto")
+def planned(text: str) -> RunnablePlan:
+    return plan_on_spark(parse_query(text), CATALOG, "auto", "auto")
 
 
-def test_a_policy_of_a_tree_is_refused() -> None:
-    assert planned("SELECT 1 / k AS x FROM a [9] ON ERROR NULL").on_error == "null"
-    tree = "SELECT COUNT(*) AS n FROM a [9] LEFT ANTI JOIN b [9] ON a.k = 1 / b.k ON ERROR"
-    for policy in ("NULL", "SET ASIDE"):
-        with pytest.raises(UnsupportedError, match=f"WU762.*{policy}"):
-            planned(f"{tree} {policy}")
+def test_a_row_without_a_value_within_a_tree_ends_the_batch(tmp_path: Path) -> None:
+    text = "SELECT 6 DIV (n - 1) AS x FROM (SELECT COUNT(*) AS n FROM a [9 SECONDS]) AS q"
+    job = DrivenJob(planned(text), tmp_path)
+    assert isinstance(job.plan, TreePlan) or job.plan.kind == "aggregate"
+    error = refused(job, 1, l=1)
+    assert (error.code, job.publication.last_saved) == ("WD304", -1)

@@ -13,9 +13,8 @@ from support.spark.driven_job import DrivenJob, heartbeat
 from support.streams import CATALOG, batch_of, instant
 from windrow.event_time import END_OF_TIME
 from windrow.plan.catalog import Catalog
-from windrow.plan.model import QueryPlan
-from windrow.plan.refusals import one_select
-from windrow.plan.relations.lone_blocks import plan_block
+from windrow.plan.relations.on_spark import plan_on_spark
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.monitoring.query_account import ledger_of
 from windrow.spark.shuffle.carrier import shared_partitioning
@@ -29,6 +28,14 @@ TEXTS = {
         "SELECT COUNT(*) AS n, SUM(x.k) AS t FROM a [3 SECONDS] AS x, b [3 SECONDS] AS y"
         " WHERE x.k = y.k AND 6 DIV x.l > 1 AND 6 % y.l = 0"
     ),
+    "tree": (
+        "SELECT s, 6 DIV n AS x, 6 DIV l AS y FROM (SELECT s, l, COUNT(*) - 2 AS n"
+        " FROM a [3 SECONDS] GROUP BY s, l) AS q ORDER BY x LIMIT 5"
+    ),
+    "tree-of-joined-rows": (
+        "SELECT x.k, 6 DIV (x.l - y.l) AS z FROM a [3 SECONDS] AS x LEFT JOIN b [3 SECONDS] AS y"
+        " ON x.k = y.k AND 6 DIV x.l > 1"
+    ),
     "same-stream": (
         "SELECT COUNT(*) AS n FROM a [3 SECONDS] AS x, a [2 SECONDS] AS y"
         " WHERE x.k = y.k AND 6 DIV y.l > 1"
@@ -36,9 +43,8 @@ TEXTS = {
 }
 
 
-def planned(text: str, catalog: Catalog = CATALOG) -> QueryPlan:
-    select = one_select(parse_query(f"{text} ON ERROR SET ASIDE"))
-    return plan_block(select, catalog, "auto", "auto")
+def planned(text: str, catalog: Catalog = CATALOG) -> RunnablePlan:
+    return plan_on_spark(parse_query(f"{text} ON ERROR SET ASIDE"), catalog, "auto", "auto")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -46,7 +52,7 @@ def test_buckets_count_what_a_session_in_process_counts(name: str, tmp_path: Pat
     plan = planned(TEXTS[name])
     session = session_of()
     query = session.query(f"{TEXTS[name]} ON ERROR SET ASIDE")
-    job, given = DrivenJob(plan, tmp_path, buckets=2), []
+    job, given = DrivenJob(plan, tmp_path, buckets=1 if isinstance(plan, TreePlan) else 2), []
     for number, push in enumerate(each for each in PUSHES if each.stream in plan.streams):
         give(session, push, "batch")
         rows = {push.stream: batch_of(push.stream, push.rows)}

@@ -11,15 +11,17 @@ import pyarrow as pa
 from windrow.event_time import START_OF_TIME
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.spark.driver.publication import Publication
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
+from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_step import ShardStep
+from windrow.spark.worker.tree_step import TreeStep
 from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
@@ -57,9 +59,12 @@ class DictionaryState:
 class DrivenJob:
     """Runs batches of one query in some buckets."""
 
-    def __init__(self, plan: QueryPlan, folder: Path, buckets: int = 1) -> None:
+    def __init__(self, plan: RunnablePlan, folder: Path, buckets: int = 1) -> None:
         self.plan = plan
-        self.run = plan if plan.error_percent is None else inner_plan(plan).plan
+        is_exact = plan.error_percent is None
+        self.run: RunnablePlan = plan if is_exact else inner_plan(plan).plan
+        is_tree = isinstance(plan, TreePlan)
+        self._step, self._packer = (TreeStep, TreePacker) if is_tree else (ShardStep, Packer)
         self.folder = folder
         self.states = [DictionaryState() for _ in range(buckets)]
         self.batch_id = 0
@@ -70,10 +75,15 @@ class DrivenJob:
         """Forget all but the state store and the checkpoint."""
         count, print_ = len(self.states), fingerprint(self.run)
         self.steps = [
-            ShardStep(self.run, print_, "owner", bucket, LiveCache(lends=False))
+            self._step(self.run, print_, "owner", bucket, LiveCache(lends=False))
             for bucket in range(count)
         ]
         self.publication = Publication(self.plan, Storage(self.folder))
+
+    def lose_shards(self) -> None:
+        """All live shards are gone; they are built again from the state."""
+        for step in self.steps:
+            step.cache = LiveCache(lends=False)
 
     def batch(
         self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
@@ -91,7 +101,9 @@ class DrivenJob:
         """What all buckets give for a batch."""
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
         for stream, table in tables.items():
-            packer = Packer(self.run, stream, tuple(range(len(self.states))), routing=self.routing)
+            packer = self._packer(
+                self.run, stream, tuple(range(len(self.states))), routing=self.routing
+            )
             for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
                 packer.add(batch)
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from windrow.deferred import deferred
 from windrow.plan.expressions import ColumnRef
+from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.relations.algebra import (
     AnswerWindow,
@@ -24,6 +26,11 @@ from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_partitioning import TreePartitioning, tree_partitioning
+else:
+    tree_partitioning = deferred("windrow.plan.relations.tree_partitioning", "tree_partitioning")
 
 __all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
@@ -69,6 +76,11 @@ class TreePlan:
     def plans(self) -> list[QueryPlan]:
         """Those of its blocks, which have the inputs."""
         return [plan for block in self.blocks for plan in block.plans]
+
+    @cached_property
+    def places(self) -> tuple[tuple[QueryPlan, int], ...]:
+        """Of each input the plan that it belongs to, and its number there."""
+        return tuple((plan, own) for plan in self.plans for own in range(len(plan.inputs)))
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -167,6 +179,22 @@ class TreePlan:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def follows_from_rows(self) -> bool:
+        """Whether the rows in its windows say all: else what rows gave is remembered beyond them.
+
+        Answers in a window are no longer rows, nor are sums of rows that are never let go. Windows
+        that count rows, and sessions, need the order in which rows came, and those that have left.
+        """
+        kinds = [entry.window.traits for entry in self.inputs]
+        leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
+        return leave and not self.answer_windows
+
+    @cached_property
+    def partitioning(self) -> TreePartitioning:
+        """How its rows may be partitioned into buckets."""
+        return tree_partitioning(self)
+
+    @cached_property
     def select(self) -> tuple[OutputColumn, ...]:
         """The columns of the answer."""
         return tuple(
@@ -177,7 +205,7 @@ class TreePlan:
     @cached_property
     def fingerprint(self) -> str:
         """Equal for plans that mean the same rows."""
-        return hashlib.sha256(repr((self.relation, self.every_us)).encode()).hexdigest()
+        return fingerprint(self)
 
     @cached_property
     def published(self) -> QueryPlan:

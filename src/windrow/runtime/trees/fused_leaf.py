@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
-from windrow.operators.partial import Partial
+from windrow.operators.partial import Partial, final_states
 from windrow.operators.relations.changes import Changes, merged_changes, no_changes
 from windrow.output.publish import Publisher, PublisherMark
 from windrow.plan.model import QueryPlan
@@ -169,6 +169,24 @@ class FusedLeaf(Leaf):
         ]
         self._publisher = Publisher.restore(self.plan, _bytes_of(tables["publisher"]))
         self._shows_nothing = tables["begun"].column(0)[0].as_py()
+
+    def load_rows(self, rows: Mapping[int, pa.Table], clock: int) -> None:
+        """The shards run to the clock at once; only what they end with is published."""
+        found = [self._rebuilt(place, rows, clock) for place in range(len(self._plans))]
+        self._shards = [shard for shard, _ in found]
+        states = [final_states(partial, clock) for _, partial in found]
+        self._publisher.absorb([*enumerate(states)], NO_INSTANTS, clock)
+        self._publisher.drop_answers()
+        self._publisher.drop_changes()
+        self._shows_nothing = self._is_whole and not any(state.size for state in states)
+
+    def _rebuilt(
+        self, place: int, rows: Mapping[int, pa.Table], clock: int
+    ) -> tuple[Shard, Partial]:
+        plan = self._plans[place]
+        owned = [(number, own) for number, (at, own) in enumerate(self._owners) if at == place]
+        given = {own: rows[number] for number, own in owned if number in rows}
+        return Shard.rebuilt(plan, given, clock, self._grid_us)
 
     @property
     def nbytes(self) -> int:

@@ -98,6 +98,13 @@ class Leaf(ABC):
     def load(self, tables: Mapping[str, pa.Table], clock: int) -> None:
         """Back from saved(), into a new leaf."""
 
+    def load_rows(self, rows: Mapping[int, pa.Table], clock: int) -> None:  # noqa: ARG002
+        """A new leaf at the clock from prepared rows in order of arrival, of windows of times.
+
+        Rows that have left do no harm; those that the clock has not reached wait.
+        """
+        raise AssertionError(f"{type(self).__name__} has no rows of its own")
+
     @property
     @abstractmethod
     def nbytes(self) -> int:
@@ -217,12 +224,18 @@ class ScanLeaf(Leaf):
 
     def load(self, tables: Mapping[str, pa.Table], clock: int) -> None:
         """Those that the clock has passed and that have not left are held."""
-        prepared = prepared_columns(self.plan, 0)
-        rows = prepared.rows(one_batch(tables["0"]))
+        self.load_rows({0: tables["0"]}, clock)
+
+    def load_rows(self, rows: Mapping[int, pa.Table], clock: int) -> None:
+        """The same of rows by input."""
+        if 0 in rows:
+            self._take(prepared_columns(self.plan, 0).rows(one_batch(rows[0])), clock)
+        self.run(clock)
+
+    def _take(self, rows: PreparedRows, clock: int) -> None:
         if self.plan.inputs[0].window.traits.leaves_by_time:
             rows = rows.filtered(self.lifetime(0).leave(rows.times) > clock)
         self._scan.append(rows)
-        self.run(clock)
 
     @property
     def nbytes(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow as pa
 from windrow.errors import CheckpointError, DataError
 from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.operators.partial import Partial
-from windrow.operators.relations.changes import Changes, Vector
+from windrow.operators.relations.changes import Changes, Vector, no_changes
 from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.relations.registry import read_by_number
 from windrow.operators.relations.result import TreeResult
@@ -98,6 +98,8 @@ class TreeShard:
         self.closed: ClosedSessions | None = None
         self._is_first_result = True
         self._begin_result()
+        # What the last step changes in the rows with the columns that only order them.
+        self.whole: Partial | None = None
         self.entered = NO_INSTANTS
         self.most_changes = NO_LIMIT
         # Relations are compared by all that they say: leaves are found by the nodes themselves.
@@ -210,7 +212,7 @@ class TreeShard:
         """The result changes at ticks only, wherever what it is made of does."""
         changes = self._at_ticks(from_the_beginning(changes))
         if self._whole is not None:
-            self._whole.absorb(changes)
+            self.whole = self._whole.absorb(changes)
         shown = changes.columns[: len(self._types)]
         return self._result.absorb(replace(changes, columns=shown))
 
@@ -219,6 +221,17 @@ class TreeShard:
             return changes
         later = -(-changes.at // self._every_us) * self._every_us
         return replace(changes, at=np.where(changes.at > START_OF_TIME, later, changes.at))
+
+    def nothing(self) -> Partial:
+        """What a step gives in which nothing changes, not even at the beginning of time."""
+        none = TreeResult(self._types).absorb(no_changes(self._types))
+        self.entered = NO_INSTANTS
+        if self._closing is not None:
+            self.closed = ClosedSessions(none, NO_INSTANTS)
+        if self._whole is not None:
+            types = [field.type.arrow for field in self.plan.relation.fields]
+            self.whole = TreeResult(types).absorb(no_changes(types))
+        return none
 
     def rows(self) -> pa.Table:
         """The rows of the result with the columns that order it."""
@@ -232,6 +245,11 @@ class TreeShard:
         nodes = walk_relations(self.plan.relation)
         fields = (field for node in nodes for field in node.fields if field.id == leaf.column)
         return next((field.name for field in fields), leaf.column)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it has been run to any instant."""
+        return self._has_run
 
     @property
     def first_us(self) -> int | None:
@@ -316,7 +334,7 @@ class TreeShard:
     @classmethod
     def restore(
         cls, plan: TreePlan, data: bytes, tables: Mapping[str, ReadTable] | None = None
-    ) -> TreeShard:
+    ) -> Self:
         """The shard that snapshot() saved; tables: those that it reads, as they were then."""
         header, tables = unpack("tree", data)
         if header["plan"] != plan.fingerprint:
@@ -332,6 +350,24 @@ class TreeShard:
             leaf.load(_named(tables, f"{number}."), shard._ran_until)
         for number, window in enumerate(shard._tree.windows.values()):
             window.load(_named(tables, f"w{number}."))
+        shard._rebuild()
+        return shard
+
+    @classmethod
+    def rebuild(cls, plan: TreePlan, rows: Mapping[int, pa.Table], clock: int) -> Self:
+        """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm.
+
+        Only where rows suffice (TreePlan.follows_from_rows), and all that had not left at the last
+        tick are there.
+        """
+        shard = cls(plan)
+        shard.clock, shard._ran_until, shard._has_run = clock, shard._last_tick(clock), True
+        given: dict[Leaf, dict[int, pa.Table]] = {leaf: {} for leaf in shard._leaves.values()}
+        for number, table in rows.items():
+            leaf, own = shard._owners[number]
+            given[leaf][own] = table
+        for leaf, own_rows in given.items():
+            leaf.load_rows(own_rows, shard._ran_until)
         shard._rebuild()
         return shard
 

@@ -28,6 +28,10 @@ class UnionShard(TreeShard):
         self._updates = first.size + sum(each.size for each in others)
         return replace(first, also=tuple(others))
 
+    def nothing(self) -> Partial:
+        """What parts give that have no rows."""
+        return UnionShard(self.plan).advance({}, self.clock)
+
     def _rebuild(self) -> None:
         """The parts are all there is."""
 

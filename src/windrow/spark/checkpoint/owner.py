@@ -9,12 +9,14 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.errors import CheckpointError
-from windrow.plan.differences import plan_differences
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.differences import differences
 from windrow.plan.serialise import PLAN_FORMAT, plan_from_json, plan_to_json
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner"]
 
@@ -41,7 +43,7 @@ class CheckpointOwner:
 
     @classmethod
     def new(
-        cls, version: str, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan
+        cls, version: str, fingerprint: str, buckets: int, grid_us: int, plan: RunnablePlan
     ) -> CheckpointOwner:
         """The owner of a checkpoint that is begun now."""
         parts = json.loads(plan_to_json(plan))
@@ -94,7 +96,7 @@ class CheckpointOwner:
             before, now = (plan_from_json(json.dumps(each.plan)) for each in (self, mine))
         except CheckpointError as error:  # of functions that it does not have
             return f"its plan cannot be read here: {error.message}"
-        shown = plan_differences(before, now) or [
+        shown = differences(before, now) or [
             f"fingerprint of the plan: {self.fingerprint}, now {mine.fingerprint}"
         ]
         by = "" if self.windrow == mine.windrow else f" (written by Windrow {self.windrow})"

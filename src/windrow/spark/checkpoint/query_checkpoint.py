@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import uuid
 import zlib
+from typing import TYPE_CHECKING
 
 from windrow.errors import CheckpointError
-from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint.owner import CheckpointOwner
 from windrow.storage import Storage
 from windrow.version import __version__
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["QueryCheckpoint", "session_mark"]
 
@@ -77,7 +80,7 @@ class QueryCheckpoint:
         """Whether a batch of the query has been published."""
         return bool(self.publish.names())
 
-    def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
+    def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: RunnablePlan) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""
         mine = CheckpointOwner.new(__version__, fingerprint, buckets, grid_us, plan)
         theirs = self._owner()

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.fingerprint import fingerprint
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import QueryPlan, one_block
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import functions_in
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
@@ -127,7 +127,8 @@ class Bundle(StreamingRun):
 
     def _admit(self, query: QueryOutlet, sink: object, buckets: int) -> None:
         """Gives a query its number, and the order to begin where it has not been given."""
-        _refuse_functions(query.name, query.plan)
+        plan = one_block(query.plan)
+        _refuse_functions(query.name, plan)
         known = self.record.running().get(query.name)
         number = self.record.next_number if known is None else known
         folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
@@ -136,7 +137,7 @@ class Bundle(StreamingRun):
         query.open(sink, place)
         if known is None:  # not before: a query whose sink cannot be used has not begun
             query.begin(-1)
-            self.record.add(query.name, query.plan)
+            self.record.add(query.name, plan)
         place.claim(fingerprint(query.plan), buckets, query.grid_us, query.plan)
         # Before its order is there: with the batch that reads it the first answers come.
         self._queries = {**self._queries, number: query}

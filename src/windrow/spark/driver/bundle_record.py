@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 
 from windrow.errors import CheckpointError
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import QueryPlan, one_block
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.shuffle.carrier import (
@@ -54,7 +54,7 @@ class BundleRecord:
         if data is None:
             return None
         header, _ = read_frame("bundle", data, f"{_NAME} in {storage.location}")
-        carrier = plan_from_json(header["carrier"])
+        carrier = one_block(plan_from_json(header["carrier"]))
         record = cls(storage, _partitioning_of_carrier(carrier))
         record.columns = {
             stream: carried_columns(carrier, input_index)

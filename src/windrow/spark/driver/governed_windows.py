@@ -18,9 +18,10 @@ from windrow.governor.measured_window import MeasuredWindow
 from windrow.governor.service_rows import query_rows, window_rows
 from windrow.governor.tables import Demand, Turn, WidthGiven
 from windrow.governor.window_table import QueryRow, WindowRow
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.life import life_of
 from windrow.runtime.shard import Shard
+from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.service_levels import UNMET
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.worker.window_report import RECENT_PARTS, WindowReport, window_reports
@@ -33,7 +34,7 @@ class GovernedQuery(Protocol):
     """What the governor asks of a query."""
 
     name: str
-    plan: QueryPlan
+    plan: RunnablePlan
 
     @property
     def status(self) -> QueryStatus:
@@ -61,7 +62,7 @@ class SparkInput(GovernedInput):
     """An input of a query on Spark: orders reach its shards with the next batch."""
 
     query: GovernedQuery
-    plan: QueryPlan
+    plan: RunnablePlan
 
     @property
     def window_name(self) -> str:
@@ -112,7 +113,8 @@ def windows_of(query: GovernedQuery) -> list[MeasuredWindow]:
     """The windows of a query; before its first batch they are as large as empty ones."""
     reports = query.status.windows
     if not any(report.capacity for report in reports):
-        shard = Shard(query.plan)
+        plan = query.plan
+        shard = TreeShard(plan) if isinstance(plan, TreePlan) else Shard(plan)
         reports = [replace(each, bytes=each.column_bytes) for each in window_reports(shard)]
     return [_measured(query, report) for report in reports]
 

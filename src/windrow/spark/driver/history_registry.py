@@ -21,7 +21,7 @@ from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.drawn_history import drawn_series, drawn_tree
 from windrow.spark.driver.history import HistoryRun
-from windrow.sql.statements import Select
+from windrow.sql.statements import QueryText, Select
 from windrow.storage import Storage
 
 __all__ = ["HistoryRegistry", "refuse_history"]
@@ -30,9 +30,9 @@ Folder = str | os.PathLike[str]
 Interval = tuple[int | None, int | None]  # None: from the start, to where it is complete
 
 
-def refuse_history(select: Select) -> None:
+def refuse_history(select: QueryText) -> None:
     """Refuses continuous questions about the past."""
-    if reads_history(select):
+    if isinstance(select, Select) and reads_history(select):
         raise UnsupportedError(
             "WU420",
             "a continuous query over HISTORY is not supported on Spark",

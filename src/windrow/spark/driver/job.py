@@ -80,11 +80,13 @@ def _run(
 def _declare(
     job: Job, session: SparkWindrowSession, sources: dict[str, tuple[StreamSchema, Source]]
 ) -> str | None:
-    """Streams, functions and histories of the script; returns the trigger of its queries."""
+    """Streams, functions, views and histories of the script; returns the trigger of queries."""
     for function in job.functions.values():
         session.add_function(function)
     for name, (schema, source) in sources.items():
         session.stream(name, schema.types, source=source, **schema.declared())
+    for view in job.views_of(sources):
+        session.view(view.name, view.text)
     for name, history in job.histories.items():
         if name in sources:
             session.history(name, **history.schema.declared(), trigger=job.settings.trigger)

@@ -16,13 +16,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.parquet_scan import files_scanned
-from windrow.spark.processes.python_worker import plan_of
+from windrow.spark.processes.python_worker import plan_of, tree_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
 from windrow.spark.shuffle.checked_frames import checked
@@ -35,6 +36,7 @@ from windrow.spark.shuffle.packets import PACKET_SCHEMA
 from windrow.spark.shuffle.parquet_rows import rows_of_files
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.task_packer import TaskPacker, packing
+from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
@@ -47,7 +49,7 @@ PackerOf = Callable[[int, TaskContext | None], TaskPacker]  # by the number of t
 
 def shard_outputs(
     session: SparkSession,
-    plan: QueryPlan,
+    plan: RunnablePlan,
     fingerprint: str,
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
@@ -57,9 +59,12 @@ def shard_outputs(
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
+    is_tree = isinstance(plan, TreePlan)
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:
+            if is_tree:
+                return TreePacker(tree_of(text), stream, buckets, task)
             packer = Packer(plan_of(text), stream, buckets, task, routing)
             if grid_us > 1 and not routing.keys:
                 packer.combine_above(known_completeness(context, owner, stream), grid_us)
@@ -71,7 +76,8 @@ def shard_outputs(
         _read_and_packed(sources[name], columns_read(plan, name), packer_of(name))
         for name in plan.streams
     ]
-    operator = BucketOperator("shard_step", (text, fingerprint, owner, grid_us), buckets)
+    step = "tree_step" if is_tree else "shard_step"
+    operator = BucketOperator(step, (text, fingerprint, owner, grid_us), buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 

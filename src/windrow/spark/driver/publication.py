@@ -22,10 +22,12 @@ from windrow.governor.bounded.counted_arrivals import CountedArrivals
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.governor.measured_rates import measured_rate
 from windrow.output.publish import Publisher
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import one_block
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
 from windrow.rows.set_aside import NOTED_IN
 from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.driver.tree_publisher import TreePublisher
 from windrow.spark.monitoring.query_account import account_after, new_ledger
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.worker.shard_output import ShardOutput
@@ -43,13 +45,14 @@ class Publication:
     Answers of a query with ERROR are judged on their way out, by what its shards say has arrived.
     """
 
-    def __init__(self, plan: QueryPlan, storage: Storage) -> None:
+    def __init__(self, plan: RunnablePlan, storage: Storage) -> None:
         self._plan = plan
-        self._inner = None if plan.error_percent is None else inner_plan(plan)
-        self._run = plan if self._inner is None else self._inner.plan
+        is_exact = plan.error_percent is None
+        self._inner = None if is_exact else inner_plan(one_block(plan))
+        self._run: RunnablePlan = plan if self._inner is None else self._inner.plan
         self._storage = storage
         self._lock = threading.Lock()
-        self._publisher = Publisher(self._run)
+        self._publisher = _publisher_of(self._run)
         self._bounded = self._new_bounded()
         self.status = self._last_status()
         self._batch_id = -1 if self.status.batch_id < 0 else _NOWHERE
@@ -99,38 +102,44 @@ class Publication:
         return int(names[-1].partition(".")[0]) if names else -1
 
     @property
-    def _source(self) -> Publisher | BoundedAnswers:
+    def _source(self) -> Publisher | TreePublisher | BoundedAnswers:
         return self._bounded or self._publisher
 
     def _published(
         self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
     ) -> dict[str, pa.Table]:
+        publisher = self._publisher
+        if isinstance(publisher, TreePublisher):
+            return publisher.published(outputs, feeds)
         taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
         next_stop = None
         if self._bounded is not None:
-            self._hear(self._bounded, outputs)
+            self._hear(self._bounded, publisher, outputs)
             next_stop = self._bounded.watch.next_stop
         for partials, instants, until_us in clock_steps(outputs, next_stop):
-            self._publisher.absorb(partials, instants, until_us)
+            publisher.absorb(partials, instants, until_us)
             if "answers" not in taken:
-                self._publisher.drop_answers()
+                publisher.drop_answers()
             if self._bounded is not None:
                 self._bounded.advance(until_us)
+            source = self._bounded or publisher
             if "answers" in taken:
-                taken["answers"].append(self._source.answers())
+                taken["answers"].append(source.answers())
             if "changes" in taken:
-                taken["changes"].append(self._source.changes())
+                taken["changes"].append(source.changes())
             else:
-                self._publisher.drop_changes()
+                publisher.drop_changes()
         return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
-    def _hear(self, bounded: BoundedAnswers, outputs: Sequence[ShardOutput]) -> None:
+    def _hear(
+        self, bounded: BoundedAnswers, publisher: Publisher, outputs: Sequence[ShardOutput]
+    ) -> None:
         """Read what shards report in addition to answers: changed widths, arrived rows."""
         first = outputs[0]
         if first.has_order:
             lifetime = first.limits.lifetime(self._run, 0)
             bounded.change_lifetime(lifetime, first.began_us)
-            self._publisher.answer_at_turns(lifetime.turn_ends)
+            publisher.answer_at_turns(lifetime.turn_ends)
         for output in outputs:
             if output.arrivals is not None:
                 bounded.watch.take_counted(CountedArrivals.from_parts(*output.arrivals))
@@ -180,7 +189,9 @@ class Publication:
 
     def empty(self, feed: str) -> pa.Table:
         """A table without rows that has the columns of the feed."""
-        publisher = Publisher(self._plan)
+        publisher = _publisher_of(self._plan)
+        if isinstance(publisher, TreePublisher):
+            return publisher.empty(feed)
         table = publisher.changes() if feed == "changes" else publisher.answers()
         return table.slice(0, 0)
 
@@ -204,23 +215,29 @@ class Publication:
             )
         self._batch_id = _NOWHERE
         publisher, *bounded = map(bytes, sections)
-        self._publisher = Publisher.restore(self._run, publisher)
-        if self._inner is not None:
-            saved = (bounded[0], bounded[1])
-            self._bounded = BoundedAnswers.restore(self._inner, self._publisher, saved)
+        if isinstance(self._run, TreePlan):
+            self._publisher = TreePublisher.restore(self._run, publisher)
+        else:
+            restored = self._publisher = Publisher.restore(self._run, publisher)
+            if self._inner is not None:
+                saved = (bounded[0], bounded[1])
+                self._bounded = BoundedAnswers.restore(self._inner, restored, saved)
         status = QueryStatus.from_dict(self._plan, header["status"])
         self.status, self._batch_id = status, batch_id
 
     def _forget(self) -> None:
         """Stands where a new query stands."""
         self._batch_id = _NOWHERE
-        self._publisher = Publisher(self._run)
+        self._publisher = _publisher_of(self._run)
         self._bounded = self._new_bounded()
         status = QueryStatus.new(self._plan)
         self.status, self._batch_id = status, -1
 
     def _new_bounded(self) -> BoundedAnswers | None:
-        return None if self._inner is None else BoundedAnswers(self._inner, self._publisher)
+        if self._inner is None:
+            return None
+        assert isinstance(self._publisher, Publisher)
+        return BoundedAnswers(self._inner, self._publisher)
 
     def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:
         data = self._storage.read(name)
@@ -232,6 +249,10 @@ class Publication:
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             )
         return read_frame("publication", data, f"publication {name}")
+
+
+def _publisher_of(plan: RunnablePlan) -> Publisher | TreePublisher:
+    return TreePublisher(plan) if isinstance(plan, TreePlan) else Publisher(plan)
 
 
 def _name(batch_id: int) -> str:

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.errors import BindingError
 from windrow.event_time import show_instant
 from windrow.notebook.plan_text import PlanText
-from windrow.plan.model import QueryPlan
 from windrow.plan.planned_query import PlannedQuery
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.query import Query
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
@@ -45,13 +45,13 @@ class SparkQuery(PlannedQuery, Query):
         query.answers()
     """
 
-    plan: QueryPlan
+    plan: RunnablePlan
 
     def __init__(
         self,
         spark: SparkSession,
         name: str,
-        plan: QueryPlan,
+        plan: RunnablePlan,
         sources: Mapping[str, DataFrame],
         checkpoint: QueryCheckpoint,
         buckets: int | None,

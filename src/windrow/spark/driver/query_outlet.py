@@ -11,7 +11,9 @@ from windrow.errors import UnsupportedError
 from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.explain import explain_tree
+from windrow.plan.relations.tree_partitioning import bucket_words
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
@@ -20,6 +22,7 @@ from windrow.spark.driver.publication import Publication
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.columns import schema_read
 from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.tree_nodes import measured_nodes
 
 __all__ = ["QueryOutlet"]
 
@@ -29,7 +32,7 @@ Kept = dict[str, KeptRows]  # by stream
 class QueryOutlet:
     """Takes what shards give in each batch, however the query is run; it is opened with a sink."""
 
-    def __init__(self, name: str, plan: QueryPlan) -> None:
+    def __init__(self, name: str, plan: RunnablePlan) -> None:
         self.name = name
         self.plan = plan
         self._publication: Publication | None = None
@@ -51,7 +54,9 @@ class QueryOutlet:
         is_held = self._writer is not None and self._writer.held is not None and given == Memory()
         if not (goes_on and is_held):
             self.end()
-            self._writer = given.open_on_spark(self.plan, checkpoint)
+            plan = self.plan
+            shown = plan.published if isinstance(plan, TreePlan) else plan
+            self._writer = given.open_on_spark(shown, checkpoint)
         if not goes_on:
             self._publication = Publication(self.plan, checkpoint.publish)
             self._place, self._kept = place, (-1, *self._kept[1:])
@@ -67,7 +72,7 @@ class QueryOutlet:
 
         Windows that take turns answer between ticks.
         """
-        if self.plan.error_percent is not None:
+        if self.plan.error_percent is not None or isinstance(self.plan, TreePlan):
             return 1
         return 1 if "changes" in self._opened[1].feeds else self.plan.every_us or 1
 
@@ -156,11 +161,14 @@ class QueryOutlet:
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
-        status = self.status
+        status, plan = self.status, self.plan
+        if isinstance(plan, TreePlan):
+            drawn = explain_tree(plan, *measured_nodes(plan, status.tree))
+            return f"{drawn}\n{bucket_words(plan, len(status.bucket_rows) or None)}"
         if status.figures is None:
-            return explain(self.plan)
+            return explain(plan)
         running = " and ".join(status.algorithms)
-        return explain(self.plan, Figures.from_json(status.figures), running)
+        return explain(plan, Figures.from_json(status.figures), running)
 
     @property
     def _opened(self) -> tuple[Publication, Writer]:

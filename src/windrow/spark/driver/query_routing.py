@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from windrow.plan.model import QueryPlan
+from windrow.errors import UnsupportedError
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.monitoring.metrics import skew_of
 from windrow.spark.monitoring.status import QueryStatus
@@ -22,7 +23,7 @@ BUCKETS_SHOWN = 16
 class QueryRouting:
     """What the checkpoint says of a query's hot keys."""
 
-    def __init__(self, plan: QueryPlan, storage: Storage) -> None:
+    def __init__(self, plan: RunnablePlan, storage: Storage) -> None:
         self._plan, self._storage = plan, storage
 
     def stored(self) -> Routing:
@@ -40,6 +41,8 @@ class QueryRouting:
         same, and as the status may know its rows already, keys are only spread later for it.
         """
         known = self.stored()
+        if isinstance(self._plan, TreePlan):
+            return _unsplit(split)
         complete_us = status.complete_us if status.batch_id >= 0 else None
         routing = routing_with(self._plan, split, known, complete_us)
         if routing != known:
@@ -62,3 +65,14 @@ class QueryRouting:
             alias = self._plan.inputs[key.position].alias
             lines.append(f"split key: {key.shown}, rows of {alias} go to all buckets")
         return lines
+
+
+def _unsplit(split: Split) -> Routing:
+    """No key of a tree is split: its operators need all rows of a key together."""
+    if split:
+        raise UnsupportedError(
+            "WU460",
+            f"keys of {next(iter(split))} cannot be spread: the query is a tree of relations",
+            hint="omit split=, or write the join with its aggregate as a query of its own",
+        )
+    return NO_ROUTING

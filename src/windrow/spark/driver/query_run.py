@@ -11,7 +11,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import one_block
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.prepare import can_shard
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
@@ -37,7 +38,7 @@ class QueryRun(StreamingRun):
     def __init__(
         self,
         spark: SparkSession,
-        plan: QueryPlan,
+        plan: RunnablePlan,
         outlet: QueryOutlet,
         sources: Mapping[str, DataFrame],
         checkpoint: QueryCheckpoint,
@@ -46,7 +47,8 @@ class QueryRun(StreamingRun):
     ) -> None:
         super().__init__(spark, checkpoint, f"query {checkpoint.query!r}", buckets)
         self._plan = plan
-        self._run_plan = plan if plan.error_percent is None else inner_plan(plan).plan
+        is_exact = plan.error_percent is None
+        self._run_plan = plan if is_exact else inner_plan(one_block(plan)).plan
         self._outlet = outlet
         self._read = {stream: sources[stream] for stream in plan.streams}
         self._checkpoint = checkpoint
@@ -67,7 +69,10 @@ class QueryRun(StreamingRun):
 
     def bucket_count(self) -> int:
         """As any run's, where the query can be sharded."""
-        return super().bucket_count() if can_shard(self._plan) else 1
+        plan = self._plan
+        if isinstance(plan, TreePlan):
+            return super().bucket_count() if plan.partitioning.is_sharded else 1
+        return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
         place = (fingerprint(self._run_plan), buckets, self._outlet.grid_us)

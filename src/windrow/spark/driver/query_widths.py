@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from windrow.event_time import START_OF_TIME
 from windrow.governor.bounded.arrival_watch import ArrivalWatch
 from windrow.governor.bounded.inner_plan import inner_plan
-from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
 from windrow.spark.driver.publication import Publication
 from windrow.spark.monitoring.status import QueryStatus
@@ -16,6 +16,9 @@ from windrow.spark.shuffle.control import order_widths
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["QueryWidths"]
 
@@ -26,7 +29,7 @@ TOLERANCE_PARTS = 16
 class QueryWidths:
     """Sends orders to the shards of one query and remembers the last one."""
 
-    def __init__(self, plan: QueryPlan, control: Storage) -> None:
+    def __init__(self, plan: RunnablePlan, control: Storage) -> None:
         self._plan, self._control = plan, control
         self._last: WidthOrder | None = None
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME

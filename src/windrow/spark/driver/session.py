@@ -31,9 +31,9 @@ from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
-from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.lone_blocks import plan_block
+from windrow.plan.relations.on_spark import plan_on_spark
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import source_given
@@ -43,15 +43,17 @@ from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.bundle_registry import BundleRegistry
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
+from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session_reports import SparkSessionReports
-from windrow.spark.driver.without_views import WithoutViews
+from windrow.spark.driver.without_tables import WithoutTables
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
 from windrow.spark.shuffle.buckets import MAX_BUCKETS
 from windrow.sql import parse_query
 from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
+from windrow.sql.statements import Select
 from windrow.storage import Storage
 from windrow.stream_options import Span, on_spark, stream_options
 
@@ -67,7 +69,9 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, NamedParts, Asking):
+class SparkWindrowSession(
+    GivingFunctions, SparkSessionReports, InlinedViews, WithoutTables, NamedParts, Asking
+):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -169,10 +173,10 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Na
             count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
             count.start("memory", trigger="1 second")
         """
-        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
         refuse_history(select)
         with self._knowing_functions():
-            plan = plan_block(select, self._catalog, algorithm, store)
+            plan = plan_on_spark(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
@@ -250,18 +254,18 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Na
             )
         return self._queries[name]
 
-    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+    def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered.
 
         Example::
 
             session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
         """
-        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
-        if not reads_history(select):
-            with self._knowing_functions():
-                return plan_block(select, self._catalog, "auto", "auto")
-        return bind_history(select, self._catalog, self._histories.schemas)
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
+        if isinstance(select, Select) and reads_history(select):
+            return bind_history(select, self._catalog, self._histories.schemas)
+        with self._knowing_functions():
+            return plan_on_spark(select, self._catalog, "auto", "auto")
 
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
         """Refused: on Spark rows come from the streaming DataFrame.

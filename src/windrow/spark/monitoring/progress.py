@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
 from windrow.governor.window_table import WindowRow
-from windrow.plan.model import QueryPlan
 from windrow.spark.monitoring.metrics import skew_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.heavy_keys import heavy_shares
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["progress_of"]
 
@@ -26,7 +28,7 @@ def progress_of(
     is_running: bool,
     last: Any,
     windows: Sequence[WindowRow] = (),
-    plan: QueryPlan | None = None,
+    plan: RunnablePlan | None = None,
 ) -> dict[str, Any]:
     """What is known after the last batch; `last` is Spark's own progress, or None."""
     clock = status.clock_us

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from windrow.plan.model import QueryPlan
 from windrow.rows.set_aside import AsideRow, QueryLedger
 from windrow.spark.worker.shard_output import ShardOutput
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["account_after", "ledger_of", "new_ledger"]
 
 
-def new_ledger(plan: QueryPlan) -> QueryLedger:
+def new_ledger(plan: RunnablePlan) -> QueryLedger:
     """The ledger of a query that has taken no row."""
     return QueryLedger([entry.alias for entry in plan.inputs])
 
 
 def account_after(
-    plan: QueryPlan, before: Mapping[str, Any], outputs: Sequence[ShardOutput], noted: QueryLedger
+    plan: RunnablePlan,
+    before: Mapping[str, Any],
+    outputs: Sequence[ShardOutput],
+    noted: QueryLedger,
 ) -> dict[str, Any]:
     """The account after a batch; noted: groups that the driver set aside in it."""
     ledger = ledger_of(plan, before)
@@ -36,7 +41,7 @@ def account_after(
     }
 
 
-def ledger_of(plan: QueryPlan, account: Mapping[str, Any]) -> QueryLedger:
+def ledger_of(plan: RunnablePlan, account: Mapping[str, Any]) -> QueryLedger:
     """The ledger that an account holds; a new one where nothing was counted."""
     ledger = new_ledger(plan)
     ledger.rows_in.update(account.get("rows_in", {}))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.event_time import START_OF_TIME
 from windrow.plan.figures import Figures, combined_figures
-from windrow.plan.model import QueryPlan
 from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.spark.shuffle.heavy_keys import faded
 from windrow.spark.shuffle.window_limits import WindowLimits
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.window_report import WindowReport
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["QueryStatus"]
 
@@ -42,9 +44,10 @@ class QueryStatus:
     algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
     account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
+    tree: dict[str, Any] = field(default_factory=dict)  # bytes of nodes, algorithms of blocks
 
     @classmethod
-    def new(cls, plan: QueryPlan) -> QueryStatus:
+    def new(cls, plan: RunnablePlan) -> QueryStatus:
         """The status before the first batch."""
         return cls(
             ledgers={stream: Ledger() for stream in plan.streams},
@@ -73,6 +76,12 @@ class QueryStatus:
         reported = [each.running for each in outputs if each.running]
         if reported:
             self.algorithms = sorted({each["algorithm"] for each in reported})
+        if reported and "sizes" in reported[0]:
+            sizes = [
+                sum(parts) for parts in zip(*(each["sizes"] for each in reported), strict=True)
+            ]
+            self.tree = {"sizes": sizes, "blocks": reported[0]["blocks"]}
+        elif reported:
             parts = [Figures.from_json(each["figures"]) for each in reported]
             self.figures = asdict(combined_figures(parts))
 
@@ -87,7 +96,7 @@ class QueryStatus:
         return {**asdict(self), "windows": windows, "limits": self.limits.to_json()}
 
     @classmethod
-    def from_dict(cls, plan: QueryPlan, saved: dict[str, Any]) -> QueryStatus:
+    def from_dict(cls, plan: RunnablePlan, saved: dict[str, Any]) -> QueryStatus:
         """The status that was saved."""
         if not saved:
             return cls.new(plan)

@@ -5,20 +5,35 @@ from __future__ import annotations
 import gc
 from functools import lru_cache
 from itertools import count
+from typing import TYPE_CHECKING
 
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import QueryPlan, one_block
 from windrow.plan.shipped_plan import plan_shipped
 
-__all__ = ["plan_of", "prepare_worker"]
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+
+__all__ = ["plan_of", "prepare_worker", "tree_of"]
 
 PLANS_KEPT = 64
 
 _TASKS = count(1)  # of this process
 
 
-@lru_cache(maxsize=PLANS_KEPT)
 def plan_of(text: str) -> QueryPlan:
-    """The plan that the text describes."""
+    """The plan of one block that the text describes."""
+    return one_block(_plan_of(text))
+
+
+def tree_of(text: str) -> TreePlan:
+    """The plan of a tree that the text describes."""
+    plan = _plan_of(text)
+    assert not isinstance(plan, QueryPlan), "a block runs in another way"
+    return plan
+
+
+@lru_cache(maxsize=PLANS_KEPT)
+def _plan_of(text: str) -> RunnablePlan:
     return plan_shipped(text)
 
 

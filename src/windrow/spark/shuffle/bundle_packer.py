@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import one_block
 from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.packer import Packer, PartitionsRows, PreparesRows
 from windrow.spark.shuffle.routing import Routing, rows_by_bucket
@@ -19,10 +19,10 @@ class BundlePacker(Packer):
 
     def _tools(
         self,
-        plan: QueryPlan,
         inputs: list[int],
         routing: Routing,  # noqa: ARG002 - hot keys are a query's own
     ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
+        plan = one_block(self._plan)
         carried = {input_index: CarriedRows(plan, input_index) for input_index in inputs}
         return dict(carried), _ByKeys(carried, len(self._buckets))
 

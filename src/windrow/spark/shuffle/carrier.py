@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.fingerprint import fingerprint
@@ -17,6 +18,9 @@ from windrow.rows.shared_rows import of_one_input
 from windrow.schema import StreamSchema
 from windrow.spark.shuffle.columns import columns_read
 from windrow.window_kinds import TIME
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = [
     "Columns",
@@ -65,8 +69,10 @@ class SharedPartitioning:
         return fingerprint(carrier_of(self, {}))
 
 
-def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
+def shared_partitioning(plan: RunnablePlan) -> SharedPartitioning | str:
     """How a query may be partitioned with others, or why it needs an operator of its own."""
+    if not isinstance(plan, QueryPlan):
+        return "it is a tree of relations"
     reasons = {
         "its windows are governed (ERROR)": plan.error_percent is not None,
         "it has its own lifetime (DURATION)": plan.duration is not None,

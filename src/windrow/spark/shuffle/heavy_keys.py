@@ -7,7 +7,7 @@ fade, so that a key that was heavy yesterday is forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,9 @@ import pyarrow as pa
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import key_columns, mixed_words
 from windrow.spark.shuffle.splitting import shown_key
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["KEYS_KEPT", "KeySampler", "faded", "heavy_shares"]
 
@@ -104,7 +107,7 @@ def faded(known: Counts, came: Counts) -> Counts:
     return heaviest([[*name, round(rows, 3)] for name, rows in added.items()])
 
 
-def heavy_shares(plan: QueryPlan, counts: Counts, most: int = 8) -> list[dict[str, Any]]:
+def heavy_shares(plan: RunnablePlan, counts: Counts, most: int = 8) -> list[dict[str, Any]]:
     """The heaviest keys with their share of the recent rows of their input."""
     totals = {input_index: rows for input_index, key, rows in counts if key is None}
     shares = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import one_block
 from windrow.rows.frames import table_bytes
 from windrow.rows.prepare import Preparer
 from windrow.rows.set_aside import NOTED_IN
@@ -23,6 +23,9 @@ from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.picking import PanePicker, can_pick
 from windrow.spark.shuffle.routing import NO_ROUTING, Router, Routing
 from windrow.spark.shuffle.task_packer import TaskPacker
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["LATE_ROWS_PER_TASK", "Packer", "PartitionsRows", "PreparesRows"]
 
@@ -53,7 +56,7 @@ class Packer(TaskPacker):
 
     def __init__(
         self,
-        plan: QueryPlan,
+        plan: RunnablePlan,
         stream: str,
         buckets: tuple[int, ...],
         task: int = 0,
@@ -65,12 +68,13 @@ class Packer(TaskPacker):
         self._sampler: KeySampler | None = None
         inputs = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
         super().__init__(plan.inputs[inputs[0]].stream, buckets, task)
-        self._preparers, self._router = self._tools(plan, inputs, routing)
+        self._preparers, self._router = self._tools(inputs, routing)
 
     def _tools(
-        self, plan: QueryPlan, inputs: list[int], routing: Routing
+        self, inputs: list[int], routing: Routing
     ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
         """What makes rows ready, by input, and what partitions them."""
+        plan = one_block(self._plan)
         preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in inputs}
         self._sampler = KeySampler(plan, inputs)
         return preparers, Router(plan, len(self._buckets), routing)
@@ -81,15 +85,16 @@ class Packer(TaskPacker):
         complete_us: rows up to it are late; None: nobody knows.
         """
         kind: type[PaneCombiner | PanePicker] | None = None
-        if can_combine(self._plan, grid_us):
+        plan = one_block(self._plan)
+        if can_combine(plan, grid_us):
             kind = PaneCombiner
-        elif can_pick(self._plan, grid_us):
+        elif can_pick(plan, grid_us):
             kind = PanePicker
         if self._apart_us is not None:
             return  # Rows that are set aside later must not be in one with others.
         if complete_us is not None and kind is not None:
             self._complete_us = complete_us
-            self._combiners = {each: kind(self._plan, each, grid_us) for each in self._preparers}
+            self._combiners = {each: kind(plan, each, grid_us) for each in self._preparers}
 
     def _start(self) -> None:
         super()._start()

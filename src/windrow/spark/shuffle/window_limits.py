@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["WidthOrder", "WindowLimits"]
 
@@ -53,11 +55,11 @@ class WindowLimits:
     lifetimes: Mapping[int, Lifetime] = field(default_factory=dict)
     edges: Mapping[int, int] = field(default_factory=dict)
 
-    def lifetime(self, plan: QueryPlan, input_index: int) -> Lifetime:
+    def lifetime(self, plan: RunnablePlan, input_index: int) -> Lifetime:
         """How long rows of an input stay."""
         return self.lifetimes.get(input_index) or lifetime_of(plan.inputs[input_index].window)
 
-    def changed(self, plan: QueryPlan, order: WidthOrder, clock_us: int) -> WindowLimits:
+    def changed(self, plan: RunnablePlan, order: WidthOrder, clock_us: int) -> WindowLimits:
         """The limits after an order that takes effect at a clock."""
         lifetimes, edges = dict(self.lifetimes), dict(self.edges)
         now = np.array([clock_us])
@@ -68,7 +70,7 @@ class WindowLimits:
             lifetimes[input_index] = after
         return WindowLimits(order.number, lifetimes, edges)
 
-    def leaves_at(self, plan: QueryPlan, input_index: int, time_us: int) -> int:
+    def leaves_at(self, plan: RunnablePlan, input_index: int, time_us: int) -> int:
         """The instant at which a row of that time is no longer held, if it has not left before."""
         if not plan.inputs[input_index].window.traits.leaves_by_time:
             return END_OF_TIME
@@ -77,7 +79,7 @@ class WindowLimits:
             return START_OF_TIME
         return min(END_OF_TIME, int(lifetime.leave(times)[0]))
 
-    def held(self, plan: QueryPlan, input_index: int, rows: pa.Table) -> pa.Table:
+    def held(self, plan: RunnablePlan, input_index: int, rows: pa.Table) -> pa.Table:
         """Prepared rows without those that have gone for good."""
         if input_index not in self.edges:
             return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from windrow.plan.model import one_block
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.arrivals import Arrivals
 from windrow.spark.shuffle.carried_rows import CarriedRows
@@ -31,10 +32,11 @@ class BundleStep(ShardStep):
     """The work of one bucket in every batch; `plan` is the bundle's carrier."""
 
     def _schemas(self) -> dict[int, pa.Schema]:
-        return {i: CarriedRows(self.plan, i).schema for i in range(len(self.plan.inputs))}
+        carrier = one_block(self.plan)
+        return {i: CarriedRows(carrier, i).schema for i in range(len(carrier.inputs))}
 
     def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
-        return ShardSegments(keeping(self.plan, header.kept_us), header, state)
+        return ShardSegments(keeping(one_block(self.plan), header.kept_us), header, state)
 
     def _take_orders(self, header: BucketHeader, arrivals: Arrivals, state: BucketState) -> Orders:
         """Let queries begin and end in the header.
@@ -67,7 +69,7 @@ class BundleStep(ShardStep):
 
     def _rebuilt(self, before: BucketHeader, store: ShardSegments) -> Live:
         plans = {number: plan_stored(store.state, number) for number in _numbers(before)}
-        return LiveBundle.rebuild(store.plan, store.stored(), before, plans)
+        return LiveBundle.rebuild(one_block(store.plan), store.stored(), before, plans)
 
     def _store(
         self,

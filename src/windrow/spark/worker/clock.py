@@ -6,12 +6,15 @@ Every bucket works this out for itself from the same packets, so all come to the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.model import QueryPlan
 from windrow.rows.last_close import last_close
 from windrow.spark.shuffle.arrivals import StreamArrivals
 from windrow.spark.worker.bucket_header import BucketHeader
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["NEVER", "clock_of", "completeness_after", "first_after", "move_clock", "newest_after"]
 
@@ -24,7 +27,7 @@ def move_clock(
     lateness_us: Mapping[str, int],
     arrivals: Mapping[str, StreamArrivals],
     end_us: int = END_OF_TIME,
-    plan: QueryPlan | None = None,
+    plan: RunnablePlan | None = None,
 ) -> None:
     """The header's clocks after these rows and orders; that of the query stops at an end.
 
@@ -79,7 +82,7 @@ def clock_of(complete_us: Mapping[str, int], newest_us: Mapping[str, int], befor
 
 
 def first_after(
-    plan: QueryPlan, first_us: int | None, complete_us: int, came: StreamArrivals
+    plan: RunnablePlan, first_us: int | None, complete_us: int, came: StreamArrivals
 ) -> int | None:
     """From when DURATION counts: the smallest time of the first batch that has rows in time.
 

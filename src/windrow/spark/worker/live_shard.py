@@ -30,7 +30,7 @@ from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["Live", "LiveShard", "StepInput", "StepResult", "instants_of"]
+__all__ = ["Live", "LiveShard", "StepInput", "StepResult", "all_rows", "instants_of"]
 
 Instants = NDArray[np.int64]
 
@@ -149,7 +149,7 @@ def _shard_of(
 ) -> Shard:
     clock_us, limits = header.clock_us, header.limits
     if not segments or segments[0][0].snapshot is None:
-        everything = _all_rows([segment for segment, _ in segments])
+        everything = all_rows([segment for segment, _ in segments])
         held = {
             input_index: limits.held(plan, input_index, each)
             for input_index, each in everything.items()
@@ -168,7 +168,8 @@ def _shard_of(
     return Shard.restore(plan, shard.snapshot(), grid_us) if grid_us > 1 else shard
 
 
-def _all_rows(segments: list[Segment]) -> dict[int, pa.Table]:
+def all_rows(segments: list[Segment]) -> dict[int, pa.Table]:
+    """The rows of segments by input, in order of arrival."""
     rows: dict[int, list[pa.Table]] = {}
     for segment in segments:
         for input_index, table in segment.rows.items():

@@ -86,6 +86,7 @@ def parts_of(pieces: Iterable[Piece]) -> Parts:
 def pieces_of(parts: Parts) -> list[Piece]:
     """The pieces again."""
     header, sections = parts
+    sections = sections[: 2 * len(header["pieces"])]  # others are told beside it
     pairs = zip(sections[::2], sections[1::2], strict=True)  # updates and groups
     return [
         Piece(until_us, Parts(named, pair))

@@ -52,7 +52,8 @@ def merged_segment(first: Segment, second: Segment) -> Segment:
         )
         for stream in dict.fromkeys([*first.times, *second.times])
     }
-    return Segment(rows, times)
+    due = [each.instants for each in (first, second) if each.instants is not None]
+    return Segment(rows, times, instants=np.unique(np.concatenate(due)) if due else None)
 
 
 def merged_entry(first: SegmentEntry, second: SegmentEntry, size: int) -> SegmentEntry:

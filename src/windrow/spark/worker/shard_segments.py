@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.model import QueryPlan
 from windrow.spark.worker.bucket_header import SHARD, BucketHeader, SegmentEntry
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.segment_merging import merged_entry, merged_segment, pair_to_merge
 from windrow.spark.worker.segment_store import VALUE_BYTES_LIMIT, SegmentStore
 from windrow.spark.worker.segments import Segment
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["ShardSegments"]
 
@@ -24,7 +27,7 @@ SPARE_ROWS = 10_000
 class ShardSegments(SegmentStore):
     """The segments of one shard, or of all shards of a bundle in a bucket."""
 
-    def __init__(self, plan: QueryPlan, header: BucketHeader, state: BucketState) -> None:
+    def __init__(self, plan: RunnablePlan, header: BucketHeader, state: BucketState) -> None:
         super().__init__(header, state, SHARD)
         self.plan = plan
 

@@ -9,14 +9,14 @@ import contextlib
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.governor.bounded.counted_arrivals import ArrivalCounter
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import one_block
 from windrow.rows.frames import Parts
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer
@@ -37,6 +37,9 @@ from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_segments import ShardSegments
 from windrow.windows.lifetime import Lifetime
 
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
+
 __all__ = ["Orders", "ShardStep", "step_of"]
 
 Instants = NDArray[np.int64]
@@ -56,7 +59,7 @@ class ShardStep(BucketStep):
 
     def __init__(
         self,
-        plan: QueryPlan,
+        plan: RunnablePlan,
         fingerprint: str,
         owner: str,
         bucket: int,
@@ -114,7 +117,7 @@ class ShardStep(BucketStep):
 
     def _rebuilt(self, before: BucketHeader, store: ShardSegments) -> Live:
         """The live shard as it was before the batch, from what is stored."""
-        return LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
+        return LiveShard.rebuild(one_block(self.plan), store.stored(), before, self.grid_us)
 
     def _begin_life(self, header: BucketHeader, arrivals: Arrivals) -> tuple[int, int]:
         """The lifetime of the query, as far as this batch shows."""
@@ -149,10 +152,11 @@ class ShardStep(BucketStep):
         """What is reported to the driver about rows, to bound what answers may lack."""
         if self.plan.error_percent is None or 0 not in segment.rows:
             return None
-        return ArrivalCounter(self.plan).count(segment.rows[0]).to_parts()
+        return ArrivalCounter(one_block(self.plan)).count(segment.rows[0]).to_parts()
 
     def _schemas(self) -> dict[int, pa.Schema]:
-        return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
+        plan = one_block(self.plan)
+        return {i: Preparer(plan, i).schema for i in range(len(plan.inputs))}
 
     def _set_far_ahead_aside(self, header: BucketHeader, arrivals: Arrivals) -> None:
         """Takes rows out that are too far ahead; they are counted by their times."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.runtime.shard import Shard
+from windrow.runtime.run_shard import RunShard
 
 __all__ = ["RECENT_PARTS", "WindowReport", "window_reports"]
 
@@ -58,12 +58,12 @@ class WindowReport:
         )
 
 
-def window_reports(shard: Shard) -> tuple[WindowReport, ...]:
+def window_reports(shard: RunShard) -> tuple[WindowReport, ...]:
     """The windows of one shard."""
     return tuple(_report(shard, *each) for each in shard.window_statistics())
 
 
-def _report(shard: Shard, input_index: int, rows: int, size: int) -> WindowReport:
+def _report(shard: RunShard, input_index: int, rows: int, size: int) -> WindowReport:
     columns = shard.windows[input_index].columns
     times = columns.times[columns.head : columns.tail]
     part_us = shard.lifetime(input_index).hold_us // RECENT_PARTS

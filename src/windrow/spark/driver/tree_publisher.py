@@ -1,0 +1,105 @@
+"""What trees in buckets give becomes the answers, changes and result of their query.
+
+Of sessions a publisher of its own answers, when they close; where columns only order the result,
+another one has it with these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from windrow.output.ordered_result import in_order
+from windrow.output.publish import Publisher
+from windrow.plan.model import QueryPlan
+from windrow.plan.relations.algebra import Field
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.frames import read_frame, write_frame
+from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.tree_output import CLOSED, WHOLE, beside, parts_of_union
+
+__all__ = ["TreePublisher"]
+
+
+class TreePublisher:
+    """Takes what all buckets of a query give in a batch."""
+
+    def __init__(self, plan: TreePlan) -> None:
+        self._plan = plan
+        self._publishers = {name: Publisher(each) for name, each in _published(plan).items()}
+
+    def published(
+        self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+    ) -> dict[str, pa.Table]:
+        """What a batch produces, for the feeds that are wanted."""
+        wanted = [feed for feed in feeds if feed != "result"]
+        taken: dict[str, pa.Table] = {}
+        for name, publisher in self._publishers.items():
+            own = [feed for feed in wanted if self._source(feed) is publisher]
+            given = [beside(each, name) for each in outputs] if name else parts_of_union(outputs)
+            taken |= _absorbed(publisher, given, own)
+        return {feed: taken[feed] for feed in wanted}
+
+    def _source(self, feed: str) -> Publisher:
+        """Who is asked for a feed."""
+        is_closed = feed == "answers" and CLOSED in self._publishers
+        return self._publishers[CLOSED if is_closed else ""]
+
+    def result(self) -> pa.Table:
+        """The answer at the clock, in its order."""
+        found = self._publishers[WHOLE if self._plan.hidden else ""].result()
+        return in_order(found, self._plan) if self._plan.order else found
+
+    def empty(self, feed: str) -> pa.Table:
+        """A table without rows that has the columns of the feed."""
+        publisher = Publisher(self._plan.published)
+        table = publisher.changes() if feed == "changes" else publisher.answers()
+        return table.slice(0, 0)
+
+    def snapshot(self) -> bytes:
+        """Everything that the next batch needs."""
+        sections = [publisher.snapshot() for publisher in self._publishers.values()]
+        return write_frame("tree", {"publishers": list(self._publishers)}, sections)
+
+    @classmethod
+    def restore(cls, plan: TreePlan, data: bytes) -> TreePublisher:
+        """The publisher that snapshot() saved."""
+        made = cls(plan)
+        header, sections = read_frame("tree", data, "publication of a tree")
+        plans = _published(plan)
+        pairs = zip(header["publishers"], sections, strict=True)
+        made._publishers = {
+            name: Publisher.restore(plans[name], bytes(saved)) for name, saved in pairs
+        }
+        return made
+
+
+def _published(plan: TreePlan) -> dict[str, QueryPlan]:
+    """What is published, by the name under which buckets tell it; the result has none."""
+    found = {"": plan.published}
+    if plan.closing is not None:
+        found[CLOSED] = plan.published
+    if plan.hidden:
+        named = tuple(Field(each.id, each.id, each.type) for each in plan.relation.fields)
+        found[WHOLE] = replace(plan, outputs=named, hidden=()).published
+    return found
+
+
+def _absorbed(
+    publisher: Publisher, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+) -> dict[str, pa.Table]:
+    taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds}
+    for partials, instants, until_us in clock_steps(outputs):
+        publisher.absorb(partials, instants, until_us)
+        if "answers" in taken:
+            taken["answers"].append(publisher.answers())
+        else:
+            publisher.drop_answers()
+        if "changes" in taken:
+            taken["changes"].append(publisher.changes())
+        else:
+            publisher.drop_changes()
+    return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}

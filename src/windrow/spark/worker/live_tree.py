@@ -1,0 +1,240 @@
+"""A live tree: the tree of a bucket in memory, with the times that wait of the rows it counts.
+
+It is only ever a cache of what the state store holds. Where the rows in its windows say all, it is
+built again from those; otherwise it is run again, batch by batch, from a snapshot on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.operators.partial import Partial
+from windrow.operators.relations.operator import StepTooLargeError
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.life import ALWAYS, life_of
+from windrow.rows.prepare import Preparer
+from windrow.rows.set_aside import NOTED_IN, QueryLedger
+from windrow.runtime.pace import Pace
+from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.runtime.trees.union_shard import UnionShard
+from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
+from windrow.spark.worker.clock import NEVER
+from windrow.spark.worker.live_shard import StepInput, StepResult, all_rows
+from windrow.spark.worker.pieces import PIECE_UPDATES
+from windrow.spark.worker.segments import Segment
+from windrow.spark.worker.tree_nodes import nodes_of
+from windrow.spark.worker.tree_output import CLOSED, WHOLE, TreeOutput
+from windrow.spark.worker.waiting_times import WaitingTimes
+from windrow.spark.worker.window_report import window_reports
+
+__all__ = ["LiveTree", "tree_instants"]
+
+Instants = NDArray[np.int64]
+
+
+class LiveTree:
+    """The tree of one bucket, and the times that wait of the rows that it counts."""
+
+    def __init__(self, plan: TreePlan, shard: TreeShard) -> None:
+        self._plan, self._shard = plan, shard
+        self._pace = Pace(PIECE_UPDATES)
+        self._times = WaitingTimes(tree_instants(plan))
+        self._has_ended = False
+        numbers = {node: number for number, node in enumerate(nodes_of(plan))}
+        self._nodes = len(numbers)
+        self._numbers = [numbers.get(node) for node, _ in shard.sizes()]
+
+    @classmethod
+    def rebuild(
+        cls,
+        plan: TreePlan,
+        segments: Iterable[tuple[Segment, SegmentEntry]],
+        header: BucketHeader,
+    ) -> LiveTree:
+        """The live tree that the stored segments and the header describe."""
+        stored = list(segments)
+        known = life_of(plan, header.first_us)
+        life = known or NEVER
+        if known is not None and known != ALWAYS and header.clock_us >= known[1]:
+            live = cls(plan, _new(plan))
+            live._end(header.clock_us)
+        else:
+            with _noting(QueryLedger(())):  # what is set aside now was counted before
+                live = cls(plan, _shard_of(plan, stored, header))
+        for segment, entry in stored:
+            is_known = entry.sequence >= header.life_sequence
+            for stream, times in segment.times.items():
+                live._times.add(stream, times, life if is_known else NEVER)
+            if segment.instants is not None:
+                live._times.add_instants(segment.instants)
+        live._times.release(header.clock_us, header.reached_us)
+        return live
+
+    def advance(self, step: StepInput) -> StepResult:
+        """Takes the rows of one batch and moves the clock."""
+        noted = QueryLedger([entry.alias for entry in self._plan.inputs])
+        with _noting(noted):
+            output = self._run(step)
+        if step.is_last:
+            self._end(step.until_us)
+        for stream, added in step.times.items():
+            self._times.add(stream, added, step.life)
+        applied, due = self._times.release(step.until_us, step.reached_us)
+        waiting = {stream: self._times.waiting(stream) for stream in applied}
+        instants = np.unique(np.concatenate([due, *output.instants]))
+        newest = self._times.newest_instant_us
+        parts, windows = output.to_parts(noted), window_reports(self._shard)
+        return StepResult(parts, instants, applied, waiting, newest, windows, self._running())
+
+    def _run(self, step: StepInput) -> TreeOutput:
+        output = TreeOutput()
+        shard = self._shard
+        until = max(step.until_us, shard.clock)
+        if not self._has_ended:
+            rows = step.rows.items()
+            shard.append({number: shard.prepared(number, batch) for number, batch in rows})
+        # Rows are later than the clock: where that stays, nothing changes.
+        if self._has_ended or (shard.has_run and until == shard.clock):
+            partial = shard.nothing()
+            output.add(until, partial, _others(shard, partial))
+            return output
+        stop: int | None = None
+        while stop is None or stop < until:
+            stop = self._pace.next_stop(shard, until)
+            found = self._stepped(stop)
+            if found is None:
+                stop = None
+                continue
+            output.add(stop, found, _others(shard, found))
+            output.instants.append(shard.entered)
+            if shard.closed is not None:
+                output.closed_at.append(shard.closed.instants)
+        return output
+
+    def _stepped(self, stop: int) -> Partial | None:
+        """What a step gives; None where it was too large, and is undone."""
+        shard, pace = self._shard, self._pace
+        mark = shard.mark()
+        try:
+            partial = pace.step(shard, stop)
+        except StepTooLargeError as large:
+            shard.rewind(mark)
+            shard.keep(mark)
+            pace.note_failure(large.events, large.changes)
+            return None
+        shard.keep(mark)
+        return partial
+
+    def _end(self, clock_us: int) -> None:
+        """Nothing moves any more: no row is needed."""
+        self._shard.close()
+        self._shard = _new(self._plan)
+        self._shard.clock = clock_us
+        self._has_ended = True
+
+    def _running(self) -> dict[str, Any]:
+        """The bytes of each node, and by which algorithm blocks run, for EXPLAIN."""
+        sizes = [0] * self._nodes
+        for number, (_, size) in zip(self._numbers, self._shard.sizes(), strict=True):
+            if number is not None:
+                sizes[number] += size
+        algorithms = self._shard.algorithms()
+        blocks = [algorithms.get(block) for block in self._plan.blocks]
+        return {"algorithm": "tree", "sizes": sizes, "blocks": blocks}
+
+    def snapshot(self) -> Segment:
+        """Everything that it holds, as one segment."""
+        times, instants = self._times.held()
+        if self._plan.follows_from_rows:
+            return Segment(self._rows(), times, instants=instants)
+        return Segment(times=times, snapshot=self._shard.snapshot(), instants=instants)
+
+    def _rows(self) -> dict[int, pa.RecordBatch]:
+        places = enumerate(self._plan.places)
+        rows = {number: self._shard.input_rows(plan, own) for number, (plan, own) in places}
+        return {number: batch for number, batch in rows.items() if batch.num_rows}
+
+
+def tree_instants(plan: TreePlan) -> dict[str, Callable[[Instants], Instants]]:
+    """Per stream, the instants at which rows of these times ask for an answer."""
+    preparers: dict[str, list[Preparer]] = {stream: [] for stream in plan.streams}
+    for number, (own_plan, own) in enumerate(plan.places):
+        if plan.answering[number]:
+            preparers[plan.inputs[number].stream.name].append(Preparer(own_plan, own))
+    is_first_only = plan.every_us is not None
+
+    def of_stream(own: list[Preparer]) -> Callable[[Instants], Instants]:
+        def instants(times_us: Instants) -> Instants:
+            times_us = times_us[:1] if is_first_only else times_us
+            found = [preparer.instants(times_us) for preparer in own]
+            return np.concatenate([np.empty(0, np.int64), *found])
+
+        return instants
+
+    return {stream: of_stream(own) for stream, own in preparers.items()}
+
+
+def _shard_of(
+    plan: TreePlan, segments: list[tuple[Segment, SegmentEntry]], header: BucketHeader
+) -> TreeShard:
+    kind = _kind(plan)
+    if plan.follows_from_rows and header.nonce:
+        return kind.rebuild(plan, all_rows([each for each, _ in segments]), header.clock_us)
+    shard = _new(plan)
+    for segment, entry in segments:
+        if segment.snapshot is not None:
+            shard = kind.restore(plan, bytes(segment.snapshot))
+            continue
+        rows = {number: _one_batch(table) for number, table in segment.rows.items()}
+        changes = {number: shard.prepared(number, batch) for number, batch in rows.items()}
+        shard.append(changes)
+        _run_to(shard, entry.clock_us)
+    if header.nonce:
+        _run_to(shard, header.clock_us)
+    return shard
+
+
+def _run_to(shard: TreeShard, clock_us: int) -> None:
+    """Run to the clock, unless it is there: a step to where it stands is none."""
+    if not shard.has_run or clock_us > shard.clock:
+        shard.advance({}, clock_us)
+
+
+def _kind(plan: TreePlan) -> type[TreeShard]:
+    return TreeShard if plan.combined is None else UnionShard
+
+
+def _new(plan: TreePlan) -> TreeShard:
+    return _kind(plan)(plan)
+
+
+def _others(shard: TreeShard, partial: Partial) -> dict[str, Partial]:
+    """What is told beside the result."""
+    found = {f"part{number}": each for number, each in enumerate(partial.also, 1)}
+    if shard.closed is not None:
+        found[CLOSED] = shard.closed.partial
+    if shard.whole is not None:
+        found[WHOLE] = shard.whole
+    return found
+
+
+def _one_batch(table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+    if isinstance(table, pa.RecordBatch):
+        return table
+    batches = table.to_batches()
+    return pa.concat_batches(batches) if batches else pa.RecordBatch.from_pylist([], table.schema)
+
+
+@contextmanager
+def _noting(ledger: QueryLedger) -> Iterator[None]:
+    token = NOTED_IN.set(ledger)
+    try:
+        yield
+    finally:
+        NOTED_IN.reset(token)

@@ -27,7 +27,7 @@ from windrow.rows.evaluate import culprit_in, evaluate, evaluate_checked, filter
 from windrow.rows.faults import hint_for, show_fault
 from windrow.rows.shape import QueryShape
 
-__all__ = ["FoundRows", "ResultRows", "Words", "rows_of_groups"]
+__all__ = ["FoundRows", "ResultRows", "Words", "coded_columns", "rows_of_groups"]
 
 Flags = NDArray[np.bool_]
 # Text of an error: code, message, hint.
@@ -207,3 +207,14 @@ def rows_of_groups(
         return table_of([column.take(index) for column in columns], groups.size)
 
     return rows
+
+
+def coded_columns(rows: pa.Table, shape: QueryShape) -> list[pa.Array]:
+    """The columns of a select list that are no constants, in the types that they are coded."""
+    chosen = [
+        column.combine_chunks()
+        for column, place in zip(rows.columns, shape.group_places, strict=True)
+        if place.kind != "constant"
+    ]
+    types = [column.type.arrow for column in shape.group_columns]
+    return [column.cast(kind) for column, kind in zip(chosen, types, strict=True)]

@@ -211,7 +211,7 @@ def test_all_that_is_tolerated_is_used_before_rows_are_refused(kilobytes: int) -
 
 
 def test_an_error_is_not_advised_where_it_would_be_refused() -> None:
-    session = EmbeddedSession(memory="4 MB")
+    session = EmbeddedSession(256 << 10)
     for name in ("a", "b"):
         session.stream(name, SCHEMA, time="ts")
     session.query("SELECT a.x AS x FROM a [1 HOUR], b [1 HOUR] WHERE a.k = b.k")

@@ -21,6 +21,7 @@ from windrow.event_time import START_OF_TIME, show_instant
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
+from windrow.operators.select.following import can_follow
 from windrow.output.change_limit import check_limit
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
@@ -31,6 +32,7 @@ from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.set_aside import QueryLedger
+from windrow.rows.shape import shape_of
 from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
@@ -116,10 +118,12 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
-            if not begins_full:
+            is_followed = can_follow(run, shape_of(run))
+            if not begins_full and not is_followed:
                 self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
-            self._shard = self._new_shard(run, START_OF_TIME if begins_full else clock)
-            publisher = self._publisher = Publisher(run)
+            shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
+            publisher = Publisher(run, shard.live_columns if is_followed else None)
+            self._shard, self._publisher = shard, publisher
             self._bounded = None if inner is None else BoundedAnswers(inner, publisher)
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
@@ -149,9 +153,9 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
         kind = TreeShard if plan.combined is None else UnionShard
         return kind(plan, clock, {view.name: view for view in self.views}, tables)
 
-    def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
+    def _new_shard(self, run: QueryPlan, clock: int, is_followed: bool) -> Shard:
         try:
-            shard = Shard(run, readers=self._readers)
+            shard = Shard(run, readers=self._readers, is_followed=is_followed)
             shard.advance({}, clock)
         except BaseException:
             self.reading.is_running = False  # nobody wants what its readers would be given

@@ -140,6 +140,13 @@ class Operator(ABC):
         """Back from sums(), into a new operator; returns the codes of the groups."""
         raise AssertionError(f"its rows leave, and are not {table.num_rows} sums of {layout}")
 
+    def live_columns(self) -> tuple[list[pa.Array], int]:
+        """Of a select that is followed by its changes: what it shows now, in any order.
+
+        The columns of the select list but constants, and how many rows there are.
+        """
+        raise AssertionError("its rows are known to whoever takes its updates")
+
     def row_counts(self) -> list[int]:
         """Rows held, per input."""
         return [window.row_count for window in self._windows]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.group_updates import NO_EXTRAS
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
+from windrow.operators.select.row_changes import RowChanges
 from windrow.rows.frames import Parts, Section, table_bytes, table_of
 
 __all__ = ["Partial", "one_batch"]
@@ -29,6 +30,7 @@ class Partial:
     codes: what the shard itself calls each of the groups, in the process of the shard only; a code
     means the same group until an update says that the group is gone.
     also: what other shards of the same query give for the step, in this process only.
+    rows: of a select that is followed by its changes these, and no groups; in this process only.
     """
 
     at: Vector
@@ -42,11 +44,12 @@ class Partial:
     complete_at: int | None = None
     codes: NDArray[np.int32] | None = None
     also: tuple[Partial, ...] = ()
+    rows: RowChanges | None = None
 
     @property
     def size(self) -> int:
-        """How many group updates."""
-        return self.at.size
+        """How many updates of groups, or changes of rows."""
+        return self.at.size if self.rows is None else self.rows.at.size
 
     def to_parts(self) -> Parts:
         """A header and two sections of Arrow IPC, for a frame that crosses a process border."""

@@ -17,10 +17,12 @@ from windrow.rows.shared_rows import RowReader
 
 if TYPE_CHECKING:
     from windrow.operators.pairs.operator import PairOperator
+    from windrow.operators.select.followed import FollowedSelect
     from windrow.operators.tree.operator import TreeOperator
     from windrow.operators.unbounded.operator import UnboundedOperator
 else:
     PairOperator = deferred("windrow.operators.pairs.operator", "PairOperator")
+    FollowedSelect = deferred("windrow.operators.select.followed", "FollowedSelect")
     TreeOperator = deferred("windrow.operators.tree.operator", "TreeOperator")
     UnboundedOperator = deferred("windrow.operators.unbounded.operator", "UnboundedOperator")
 
@@ -42,8 +44,15 @@ def operator_for(
     grid_us: int,
     algorithm: str,
     readers: Sequence[RowReader] = (),
+    *,
+    is_followed: bool = False,
 ) -> Operator:
-    """A new, empty operator; readers: where its rows are shared with other queries."""
+    """A new, empty operator; readers: where its rows are shared with other queries.
+
+    is_followed: of a select only changes are told, to someone in this process.
+    """
+    if is_followed:
+        return FollowedSelect(plan, shape)
     if algorithm != "factorised":
         return PairOperator(plan, shape, grid_us, algorithm)
     if shape.mode is None and plan.inputs[0].window.traits.is_endless:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from windrow.operators.partial import Partial
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
 from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
+from windrow.output.empty_states import no_updates, state_of_nothing
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
@@ -36,8 +37,11 @@ from windrow.rows.shape import shape_of
 from windrow.windows.marks import Mark
 
 if TYPE_CHECKING:
+    from windrow.output.selects.change_feed import ChangedRows, ChangeFeed
     from windrow.output.selects.select_feed import SelectFeed
 else:
+    ChangedRows = deferred("windrow.output.selects.change_feed", "ChangedRows")
+    ChangeFeed = deferred("windrow.output.selects.change_feed", "ChangeFeed")
     SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
@@ -56,12 +60,15 @@ class PublisherMark(NamedTuple):
 class Publisher:
     """Takes what all shards of a query give for each step of the clock.
 
+    live: of a select that is followed by its changes, the columns of its result now and its rows.
     unread_limit: bytes for answers and changes that nobody has read.
     """
 
     unread_limit = UNREAD_BYTES
 
-    def __init__(self, plan: QueryPlan) -> None:
+    def __init__(
+        self, plan: QueryPlan, live: Callable[[], tuple[list[pa.Array], int]] | None = None
+    ) -> None:
         self._plan = plan
         self._shape = shape_of(plan)
         self._groups = KnownGroups([part.type.arrow for part in self._shape.group_columns])
@@ -71,7 +78,10 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._selects = SelectFeed(schema) if self._shape.is_select else None
+        self._selects = SelectFeed(schema) if self._shape.is_select and live is None else None
+        self._changes = None
+        if live is not None:
+            self._changes = ChangeFeed(schema, lambda: self._select_table(*live()))
         self._rows = ResultRows(plan, self._shape, self._groups)
         self._is_late = not self._is_whole and self._rows.is_plain
         # Every group with rows has a row in the result: nothing else says which are alive.
@@ -79,7 +89,7 @@ class Publisher:
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
         states: StateFeed = GroupFeed(log, self._groups.rank)
         self._states = WholeFeed(schema, self._rows.of_states) if self._is_whole else states
-        self._feed: Feed = self._selects or self._states
+        self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
@@ -94,7 +104,9 @@ class Publisher:
         """
         if not is_increasing(instants):
             instants = distinct_instants(instants)
-        if self._selects is not None:
+        if self._changes is not None:
+            self._record_changes(self._changes, partials[0][1], instants)
+        elif self._selects is not None:
             if len(partials) == 1:
                 partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
             self._record_rows(self._selects, partials, instants)
@@ -125,6 +137,8 @@ class Publisher:
         if self._combiner is not None:
             self._combiner.undo_step()
         mark.own.rewind()
+        if self._changes is not None:
+            return  # nothing was written in place, and nothing is known by codes
         if self._combiner is not None:
             self._combiner.derive()
         self._feed.derive()
@@ -135,6 +149,14 @@ class Publisher:
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
         self._turns = turns
+
+    def _record_changes(self, feed: ChangeFeed, partial: Partial, instants: Vector) -> None:
+        """Changes of a select, as its shard tells them."""
+        changes = partial.rows
+        assert changes is not None, "its shard was to follow it"
+        self._note_instants(changes.at, instants)
+        table = self._select_table(changes.columns, changes.at.size)
+        feed.record(ChangedRows.of(changes.at, changes.sign, table))
 
     def _record_states(self, updates: CodedUpdates, instants: Vector) -> None:
         is_first = self._first_instant == END_OF_TIME
@@ -239,7 +261,7 @@ class Publisher:
     def result(self) -> pa.Table:
         """The answer at the clock."""
         if self._is_whole and self._first_instant == END_OF_TIME:
-            found = self._rows.of(self._nothing(START_OF_TIME))
+            found = self._rows.of(state_of_nothing(self._shape, START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
@@ -292,7 +314,7 @@ class Publisher:
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         if "initial" in tables:
-            publisher._initial.load(tables["initial"], publisher._no_updates())
+            publisher._initial.load(tables["initial"], no_updates(publisher._shape))
         publisher._feed.load(tables, new_code)
         publisher._feed.has_told = header.get("has_told", True)
         publisher._feed.changes_netted = header.get("changes_netted", 0)
@@ -349,8 +371,7 @@ class Publisher:
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes that this many rows may need if each is a new group."""
-        groups = self._groups.size + rows
-        return self._groups.growth_bytes(rows) + self._feed.growth_bytes(groups)
+        return self._groups.growth_bytes(rows) + self._feed.growth_bytes(self._groups.size + rows)
 
     def _updates(self, partials: Sequence[tuple[int, Partial]]) -> CodedUpdates:
         parts = [(bucket, self._of_groups(bucket, partial)) for bucket, partial in partials]
@@ -397,27 +418,11 @@ class Publisher:
             alive = self._combiner.alive_in(bucket)
         return with_gone(updates, alive, partial.complete_at)
 
-    def _nothing(self, at: int) -> CodedUpdates:
-        """The state of an ungrouped aggregate over no rows."""
-        layout = LaneLayout.smallest(self._shape.kinds)
-        zero = np.zeros(1, np.int64)
-        lanes = np.zeros((1, layout.lane_count), np.int64)
-        extras = np.zeros((1, self._shape.extra_count), np.int64)
-        when, group = np.array([at], np.int64), np.zeros(1, np.int32)
-        return CodedUpdates(when, group, zero, lanes, layout, extras)
-
-    def _no_updates(self) -> Partial:
-        layout = LaneLayout.smallest(self._shape.kinds)
-        none = np.empty(0, np.int64)
-        lanes = np.zeros((0, layout.lane_count), np.int64)
-        groups = pa.RecordBatch.from_arrays([], names=[])
-        return Partial(none, none.astype(np.int32), none, lanes, layout, groups, 0)
-
     def _begin(self, updates: CodedUpdates) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
         earliest = self._first_instant
         if not updates.at.size or updates.at[0] != earliest:
-            self._record(self._nothing(earliest))
+            self._record(state_of_nothing(self._shape, earliest))
 
     def _record(self, updates: CodedUpdates) -> None:
         """Take updates into the feed, and note those that have no value."""

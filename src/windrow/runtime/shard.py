@@ -57,7 +57,8 @@ class ShardMark(NamedTuple):
 class Shard:
     """Keeps a plan's windows and aggregates; grid_us > 1 puts out only states at its multiples.
 
-    readers: one for each input where the rows are shared with other queries.
+    readers: one for each input where the rows are shared with other queries. is_followed: it is a
+    select that tells its changes alone (operators.select.following says which can).
     """
 
     # More changes than those that it gives go through no part of it.
@@ -75,8 +76,11 @@ class Shard:
         grid_us: int = 1,
         algorithm: str | None = None,
         readers: Sequence[RowReader] = (),
+        *,
+        is_followed: bool = False,
     ) -> None:
         self.plan = plan
+        self._is_followed = is_followed
         self.clock = START_OF_TIME
         self.algorithm = algorithm or first_algorithm(plan)
         self._grid_us = grid_us
@@ -84,7 +88,7 @@ class Shard:
         self._columns = [
             prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))
         ]
-        self._operator: Operator = operator_for(plan, self._shape, grid_us, self.algorithm, readers)
+        self._operator: Operator = self._new_operator(self.algorithm, readers)
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
         self._is_first_operator = True
@@ -94,6 +98,14 @@ class Shard:
         ] = []  # operators that others have taken over from in this step
         self._expands = False  # whether weighted rows are expanded, whatever the operator takes
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
+
+    def _new_operator(self, algorithm: str, readers: Sequence[RowReader] = ()) -> Operator:
+        given = (self.plan, self._shape, self._grid_us, algorithm, readers)
+        return operator_for(*given, is_followed=self._is_followed)
+
+    def live_columns(self) -> tuple[list[pa.Array], int]:
+        """Of a select that is followed: the columns of its result now, and its rows."""
+        return self._operator.live_columns()
 
     def mark(self, taking: Iterable[int] = ()) -> ShardMark:
         """How it is now: rewind() goes back to it until keep() is called.
@@ -195,7 +207,7 @@ class Shard:
 
     def _begin_anew(self, algorithm: str) -> bool:
         """Go on with a new operator, from the rows held; False where it does not take them."""
-        operator = operator_for(self.plan, self._shape, self._grid_us, algorithm)
+        operator = self._new_operator(algorithm)
         for input_index, lifetime in self._lifetimes.items():
             operator.change_lifetime(input_index, lifetime)
         try:
@@ -215,7 +227,7 @@ class Shard:
 
     def _begin_with_sums(self, old: Operator) -> None:
         """The same where rows never leave: sums stand for those that the clock has passed."""
-        operator = operator_for(self.plan, self._shape, self._grid_us, self.algorithm)
+        operator = self._new_operator(self.algorithm)
         layout, sums = old.sums()
         operator.load_sums(sums, LaneLayout.from_json(layout))
         operator.advance({0: self._columns[0].rows(old.rows(0))}, self.clock)

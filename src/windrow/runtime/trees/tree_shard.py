@@ -336,7 +336,7 @@ class TreeShard:
         cls, plan: TreePlan, data: bytes, tables: Mapping[str, ReadTable] | None = None
     ) -> Self:
         """The shard that snapshot() saved; tables: those that it reads, as they were then."""
-        header, tables = unpack("tree", data)
+        header, saved = unpack("tree", data)
         if header["plan"] != plan.fingerprint:
             raise CheckpointError(
                 "WC105",
@@ -347,9 +347,9 @@ class TreeShard:
         shard.clock, shard._ran_until = header["clock"], header["ran_until"]
         shard._has_run, shard._first_us = header["has_run"], header["first_us"]
         for number, leaf in enumerate(shard._leaves.values()):
-            leaf.load(_named(tables, f"{number}."), shard._ran_until)
+            leaf.load(_named(saved, f"{number}."), shard._ran_until)
         for number, window in enumerate(shard._tree.windows.values()):
-            window.load(_named(tables, f"w{number}."))
+            window.load(_named(saved, f"w{number}."))
         shard._rebuild()
         return shard
 

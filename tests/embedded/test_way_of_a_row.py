@@ -88,7 +88,7 @@ def test_a_push_and_a_read_are_short(session: EmbeddedSession) -> None:
 
     way = Way(push_and_read)
     assert way.calls.total() <= 105, way.calls.most_common()
-    assert len(way.files) <= 31, sorted(way.files)
+    assert len(way.files) <= 30, sorted(way.files)
 
 
 def test_a_push_that_moves_the_clock_is_not_much_longer(session: EmbeddedSession) -> None:

@@ -18,11 +18,17 @@ FORMS = [*TREE_FORMS, *WINDOW_FORMS, *CLOSING_FORMS]
 
 
 def check(text: str, seed: int, folder: Path, rows: int = 16) -> None:
-    """The same as in process: in one bucket, and in three with lost shards and restarts."""
+    """The same as in process, in three buckets where it may be, with lost shards and restarts."""
+    actions = tree_actions(seed, rows)
+    twin = all_of(session_run(text, actions))
+    assert all_of(driven_run(text, actions, folder / "broken", seed, buckets=3)) == twin
+
+
+def check_in_one(text: str, seed: int, folder: Path, rows: int) -> None:
+    """The same in one bucket and one run."""
     actions = tree_actions(seed, rows)
     twin = all_of(session_run(text, actions))
     assert all_of(driven_run(text, actions, folder / "whole")) == twin
-    assert all_of(driven_run(text, actions, folder / "broken", seed, buckets=3)) == twin
 
 
 def all_of(told: Told | Given) -> list[list[str]]:
@@ -36,6 +42,11 @@ def test_a_form(number: int, tmp_path: Path) -> None:
     check(FORMS[number], number, tmp_path)
 
 
+@pytest.mark.parametrize("number", range(0, len(FORMS), 8))
+def test_a_form_in_one_bucket(number: int, tmp_path: Path) -> None:
+    check_in_one(FORMS[number], number, tmp_path, rows=16)
+
+
 @pytest.mark.parametrize("seed", range(40, 52))
 def test_a_random_tree(seed: int, tmp_path: Path) -> None:
     check(random_tree(seed, depth=2), seed, tmp_path)
@@ -45,3 +56,10 @@ def test_a_random_tree(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2000, 2200))
 def test_a_deep_tree(seed: int, tmp_path: Path) -> None:
     check(random_tree(seed, depth=3), seed, tmp_path, rows=30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(FORMS)))
+def test_a_form_over_many_rows(number: int, tmp_path: Path) -> None:
+    check(FORMS[number], 300 + number, tmp_path, rows=60)
+    check_in_one(FORMS[number], 300 + number, tmp_path, rows=60)

@@ -49,9 +49,7 @@ class Step:
 
     def is_for(self, query: EmbeddedQuery) -> bool:
         """Whether it brings anything to a query: one over tables alone goes with all streams."""
-        tables = tables_of(query.plan)
-        if self.changes:
-            return bool(tables)
-        if self.moves_all or self.stream in query.plan.inputs_of:
+        plan = query.plan
+        if not self.changes and (self.moves_all or self.stream in plan.inputs_of):
             return True
-        return bool(tables) and not query.plan.streams
+        return bool(tables_of(plan)) and (bool(self.changes) or not plan.streams)

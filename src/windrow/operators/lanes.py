@@ -109,7 +109,7 @@ class LaneLayout:
         """The kinds of all values."""
         return tuple(kind for of_input in self.kinds for kind in of_input)
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every value is one lane, as it is."""
         return not self.is_wide and not self.forms

@@ -157,8 +157,9 @@ class DifferentRows:
         """One row of each kind."""
         del windows
         head, tail = columns[0].head, columns[0].tail
-        first = np.unique(columns[0].codes[head:tail], return_index=True)[1]
-        places = (head + first).astype(np.int32)
+        of_code = np.full(self._count.size, NOBODY, np.int32)
+        of_code[columns[0].codes[head:tail]] = np.arange(head, tail, dtype=np.int32)
+        places = of_code[of_code != NOBODY]
         return places, places
 
     def key_columns(self, codes: Codes) -> list[pa.Array]:

@@ -72,7 +72,7 @@ def test_what_is_held_is_enough_for_one_that_asks_for_no_more() -> None:
 
 def test_a_query_that_others_leave_no_room_for_is_refused() -> None:
     """Those that run are not full yet: what they will hold counts, not what they hold."""
-    session = session_of("800 KB")
+    session = session_of("650 KB")
     session.query("SELECT COUNT(*) AS n FROM s [10 MINUTES]", name="first")
     for second in range(60):
         session.push("s", rows_at(second * SECOND_US + np.arange(35) * 28_000))

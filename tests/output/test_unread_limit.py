@@ -114,7 +114,7 @@ def test_a_part_of_the_budget_is_for_what_is_unread() -> None:
 
 
 def test_changes_start_over_where_even_the_net_ones_are_too_many() -> None:
-    session = opened(3 * WIDE)
+    session = opened(5 * WIDE)
     query = session.query("SELECT t FROM s [3 SECONDS]", name="wide")
     for number in range(4):
         push(session, number)

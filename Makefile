@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-long test-hard test-few-hard test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -35,7 +35,10 @@ test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
 
 test-spark: $(STAMPS)/java $(STAMPS)/dev  ## The long tests on Spark: restarts, changed scripts, every form of answer.
-	@$(PYTEST) -m "long_spark"
+	@$(PYTEST) -m "long_spark and not slow"
+
+test-spark-forms: $(STAMPS)/java $(STAMPS)/dev  ## Every form of a tree of relations, on Spark; half an hour.
+	@$(PYTEST) -m "long_spark and slow"
 
 MINUTES ?= 60
 

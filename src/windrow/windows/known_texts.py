@@ -15,8 +15,9 @@ from windrow.windows.word_codes import NO_CODE, Codes
 
 __all__ = ["KnownTexts"]
 
-# Texts of batches of this size are known; a longer text is not.
-LEAST_BATCH = 512
+# Texts of batches of this size are known: the tables take a quarter of a megabyte, which must not
+# be much beside the rows. A longer text is not.
+LEAST_BATCH = 16_384
 LONGEST_BYTES = 63
 # Codes below this are known, by so many words of eight bytes in all.
 MOST_CODES = 1 << 13

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,8 @@ class InlinedViews:
     _queries: dict[str, SparkQuery]
     _double_quotes: str
 
-    def _knowing_functions(self) -> AbstractContextManager[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def _knowing_functions(self) -> AbstractContextManager[None]: ...
 
     def view(self, name: str, text: str) -> None:
         """Gives a query a name under which other queries can read it.

@@ -63,8 +63,8 @@ class DurableSession(EmbeddedSession):
     [{'x': 2}]
     """
 
-    ingest_kind = DurableIngest
-    query_kind = DurableQuery
+    _ingest_kind = DurableIngest
+    _query_kind = DurableQuery
     _ingest: DurableIngest
 
     def __init__(self, folder: StateFolder, settings: Settings, durability: str) -> None:

@@ -70,8 +70,8 @@ class EmbeddedSession(
     [{'n': 1}]
     """
 
-    ingest_kind: type[Ingest] = Ingest
-    query_kind: type[EmbeddedQuery] = EmbeddedQuery
+    _ingest_kind: type[Ingest] = Ingest
+    _query_kind: type[EmbeddedQuery] = EmbeddedQuery
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class EmbeddedSession(
         # By arrival several steps may be of one instant: then views are parts of their queries.
         self._shares_views = self._clock != ARRIVAL
         beside = (self._running, self._histories, self.memory)
-        self._ingest = self.ingest_kind(self._lock, *beside, is_by_arrival=not self._shares_views)
+        self._ingest = self._ingest_kind(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
         views = (lambda: self._catalog, self._running, self._rate_of, self._ingest.tables)
@@ -209,7 +209,7 @@ class EmbeddedSession(
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
-        query = self.query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)

@@ -1,8 +1,8 @@
 """What a path costs a session: CPU of the anchor query with and without it, and of opening again.
 
-python benchmarks/durable.py [rounds]: medians of so many rounds, in which all ways take turns in one
-process. Two streams of (ts, k, v) in batches of 100,000 rows, 1,000 keys, windows of 60 seconds; then
-rows pushed one by one. Results are compared with those of the session in memory.
+python benchmarks/durable.py [rounds]: medians of so many rounds, in which all ways take turns in
+one process. Two streams of (ts, k, v) in batches of 100,000 rows, 1,000 keys, windows of 60
+seconds; then rows pushed one by one. Results are compared with those of the session in memory.
 """
 
 from __future__ import annotations

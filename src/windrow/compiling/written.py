@@ -21,8 +21,8 @@ _NODES = (
 )  # fmt: skip
 _METHODS = frozenset(
     [
-        "add", "append", "first", "get", "is_integer", "isascii", "popleft", "pushes", "remove",
-        "rows", "tzinfo",
+        "add", "append", "first", "get", "is_integer", "isascii", "popleft", "remove", "rows",
+        "tzinfo",
     ]
 )  # fmt: skip
 _BUILTINS = {

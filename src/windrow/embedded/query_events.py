@@ -195,10 +195,15 @@ class QueryEvents:
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""
         listed, old = self._ingest.with_runs, self._run
-        if old is not None:
-            self._is_alone = self._is_alone or old.group.is_torn
+        if old is None:
+            self._run = self._query.run_beside = run
+        else:
+            group, was_torn = old.group, old.group.is_torn
+            self._is_alone = self._is_alone or was_torn
+            group.is_torn = True  # broken off from here on, all others are built anew
+            self._run = self._query.run_beside = run
             old.leave()
-        self._run = self._query.run_beside = run
+            group.is_torn = was_torn
         if run is None and self in listed:
             listed.remove(self)
         elif run is not None and self not in listed:

@@ -59,10 +59,11 @@ class EventRun:
         for group in groups:
             if group.joins(self.group):
                 self.group = group
+                group.is_torn = False
                 return
 
     def leave(self) -> None:
-        """It is read no more."""
+        """It is read no more, and its group is torn until then."""
         self.group.leave(self._run)
 
     def listen(self, due: list[int]) -> None:

@@ -11,12 +11,12 @@ from windrow.events.giving_up import gives_up
 
 __all__ = ["HeldValues", "LeastNumbers", "SortedValues"]
 
-# Values that have gone stay in the heap until they are the first, or more than half of so many.
+# Values that have gone stay in the heap until they are the least, or more than half of so many.
 GONE_LET_BE = 64
 
 
 class LeastNumbers:
-    """The least of numbers; sign -1: the greatest.
+    """The least of numbers; sign -1: the greatest. first: that one; None where there is none.
 
     >>> values = LeastNumbers(-1)
     >>> for number in (3, 7, 7):
@@ -25,10 +25,11 @@ class LeastNumbers:
     (None, 7, None, 3)
     """
 
-    __slots__ = ("_counts", "_gone", "_heap", "_sign")
+    __slots__ = ("_counts", "_gone", "_heap", "_sign", "first")
 
     def __init__(self, sign: int) -> None:
         self._sign = sign
+        self.first: Any = None
         self._counts: dict[Any, int] = {}
         self._heap: list[Any] = []
         self._gone = 0
@@ -42,6 +43,7 @@ class LeastNumbers:
         if count is None:
             heappush(self._heap, number)
             self._counts[number] = 1
+            self.first = self._heap[0] * self._sign
         else:
             self._gone -= not count
             self._counts[number] = count + 1
@@ -53,20 +55,21 @@ class LeastNumbers:
         self._counts[number] = count
         if not count:
             self._gone += 1
-            if self._gone > GONE_LET_BE and 2 * self._gone > len(self._heap):
+            if number == self._heap[0]:
+                self._forget_first()
+            elif self._gone > GONE_LET_BE and 2 * self._gone > len(self._heap):
                 self._counts = {each: many for each, many in self._counts.items() if many}
                 self._heap = list(self._counts)
                 heapify(self._heap)
                 self._gone = 0
 
-    @property
-    def first(self) -> Any:
-        """The least of them; None where there is none."""
+    def _forget_first(self) -> None:
+        """The least has gone: here, and not when somebody looks, which changes nothing."""
         heap, counts = self._heap, self._counts
         while heap and not counts[heap[0]]:
             del counts[heappop(heap)]
             self._gone -= 1
-        return heap[0] * self._sign if heap else None
+        self.first = heap[0] * self._sign if heap else None
 
     def __len__(self) -> int:
         return len(self._heap)

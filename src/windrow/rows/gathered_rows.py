@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from windrow.rows.row_reader import (
-    PlainRow,
-    RowReader,
-    batch_reader,
-    row_reader,
-    values_reader,
-)
+from windrow.rows.one_row_batches import batch_reader
+from windrow.rows.row_reader import PlainRow, RowReader, row_reader, values_reader
 from windrow.schema import StreamSchema
 
-__all__ = ["GATHERED_ROWS", "GatheredRows"]
+__all__ = ["GATHERED_ROWS", "GatheredRows", "JoinedRow"]
 
 # So many rows are converted together, or those whose texts have so many characters.
 GATHERED_ROWS = 4096
@@ -30,8 +27,16 @@ GATHERED_ROW_BYTES = 400
 FEW_ROWS = 16
 
 
+class JoinedRow(PlainRow):
+    """A row of the same push as the row before it."""
+
+    __slots__ = ()
+
+
 class GatheredRows:
     """The rows of one stream that wait to be converted.
+
+    They alone say what has been pushed, so that a push is in the list as a whole, or not at all.
 
     >>> from windrow.schema import columns_of
     >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
@@ -57,8 +62,6 @@ class GatheredRows:
         ]
         self._schema = stream.arrow
         self.rows: list[PlainRow] = []
-        self.pushes: list[int] = []  # the number of the push of each row
-        self._push = 0
         self._characters = 0
 
     def take(self, rows: Any) -> bool:
@@ -73,9 +76,7 @@ class GatheredRows:
             if not fits:
                 return False
             fitting.append(fits)
-        self._push += 1
-        self.pushes += [self._push] * len(fitting)
-        self.rows += fitting
+        self.rows += [*fitting[:1], *map(JoinedRow, fitting[1:])]
         if self._texts:
             for each in fitting:
                 self._count_characters(each)
@@ -83,8 +84,6 @@ class GatheredRows:
 
     def add(self, row: PlainRow) -> bool:
         """Gather one row that was read; whether those that wait should be converted now."""
-        self._push += 1
-        self.pushes.append(self._push)
         self.rows.append(row)
         if self._texts:
             self._count_characters(row)
@@ -113,12 +112,21 @@ class GatheredRows:
             arrays += (pa.array(values, kind),)
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
+    def pushes(self) -> NDArray[np.int64]:
+        """The number of the push of each row."""
+        if JoinedRow not in set(map(type, self.rows)):
+            return np.arange(len(self.rows))
+        return np.cumsum([type(row) is not JoinedRow for row in self.rows])
+
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows as they are converted one by one."""
         return [dict(zip(self._names, row, strict=True)) for row in self.rows]
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""
-        self.rows, self.pushes = self.rows[count:], self.pushes[count:]
-        if not self.rows:
+        rows = self.rows[count:]
+        if rows:
+            rows[0] = tuple(rows[0])  # the first of what is left of its push
+        else:
             self._characters = 0
+        self.rows = rows

@@ -88,7 +88,7 @@ class Ingest(IngestSteps, EventSubscribers):
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
-        self.news = 0  # pushes of rows that were gathered
+        self.news = 0  # pushes and steps that were begun
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0

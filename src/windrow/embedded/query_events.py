@@ -73,23 +73,26 @@ class QueryEvents:
     def latest(self) -> Answer:
         """The answer now; the lock is held by whoever reads."""
         run, ingest = self._run, self._ingest
-        if ingest.has_batches:
-            ingest.flush()
-        if run is not None:
-            self._batches = 0
-            group = run.group
-            if group.steps == ingest.steps and not group.is_torn:
-                try:
-                    if group.news != ingest.news:
-                        follow = run.catch_up if run.listens else group.catch_up
-                        follow(ingest.arrived_us if ingest.is_by_arrival else None)
-                        group.news = ingest.news
-                    answer = run.answer()
-                    answer.at_us = group.clock
-                    return answer
-                except GivesUpError:
-                    self._patience *= 2
-            self.drop()
+        if run is None:
+            return self._slow_answer()
+        self._batches = 0
+        group = run.group
+        try:
+            if (
+                group.news != ingest.news
+                and group.steps == ingest.steps
+                and not (group.is_torn or ingest.has_batches)
+            ):
+                follow = run.catch_up if run.listens else group.catch_up
+                follow(ingest.arrived_us if ingest.is_by_arrival else None)
+                group.news = ingest.news
+            if group.news == ingest.news and not group.is_torn:
+                answer = run.answer()
+                answer.at_us = group.clock
+                return answer
+        except GivesUpError:
+            self._patience *= 2
+        self.drop()
         return self._slow_answer()
 
     def subscribe(

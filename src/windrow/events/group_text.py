@@ -79,8 +79,8 @@ def _feed_lines(
     yield f"                if time > {at}[2]:"
     yield f"                    if time < {MAX_EVENT_TIME}: gives_up('a time to be judged')"
     yield "                else:"
-    yield f"                    if time - {feed.ahead_us} > through:"
-    yield f"                        through = time - {feed.ahead_us}"
+    yield f"                    is_last = time - {feed.ahead_us} >= through"
+    yield f"                    if is_last: through = time - {feed.ahead_us}"
     for line in _windows_lines(number, windows, namespace, is_due=is_due):
         yield f"                    {line}"
     yield f"        {at}[0] = count"
@@ -100,7 +100,7 @@ def _windows_lines(
             yield f"due.append({entering(window.lifetime)})"
         waiting = f"waiting{i}"
         wait = (
-            f"if not {waiting} or {waiting}[-1][0] <= p[0]: {waiting}.append(p)",
+            f"if is_last: {waiting}.append(p)",
             f"else: wait_in_order({waiting}, p)",
         )
         yield from row_lines(window.entry, window.lifetime, window.columns, namespace, wait)

@@ -178,22 +178,21 @@ class QueryEvents:
     def expect_batch(self) -> None:
         """Something is about to be applied that no run follows: what it brings is read after it."""
         if self._reader is None and self._subscriptions.any and self._run is not None:
-            run, told = self._run, (START_OF_TIME, self._run.told_rows, self._run.told())
-            self._set_run(None)
+            run, told = self._run, (self._run.told_rows, self._run.told())
             if run.group.is_torn:
-                self._reader = SlowEvents(
-                    self._query, self._query.follow_all(), run.group.clock, *told[1:]
-                )
+                told_us, follower = run.group.clock, self._query.follow_all()
             else:
-                self._reader = SlowEvents(self._query, self._query.follow(), *told)
+                told_us, follower = START_OF_TIME, self._query.follow()
+            self._reader = SlowEvents(self._query, follower, told_us, *told)
+            self._set_run(None)
 
     def drop(self) -> None:
         """Let go of the run; the next readings are slow."""
         run, self._slow = self._run, 0
-        self._set_run(None)
         if run is not None and self._subscriptions.any and self._reader is None:
             told = (run.group.clock, run.told_rows, run.told())
             self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
+        self._set_run(None)
 
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""

@@ -96,14 +96,20 @@ class Ingest(IngestSteps, EventSubscribers):
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
-        made = StreamIngest(schema, late_bytes(self._memory), is_by_arrival=self.is_by_arrival)
+        made = self._new_stream(schema, late_bytes(self._memory))
         if self.is_by_arrival:
             newest = [each.completeness.newest for each in self.streams.values()]
             made.completeness.advance(max(newest, default=START_OF_TIME))
             self._all_complete = (*self._all_complete, made.completeness)
-        self._idle.watch(schema.name, schema.options.idle_after_us, wall_clock_us())
+        self._idle.watch(schema.name, schema.options.idle_after_us, self._now_us())
         self._may_be_idle = self._idle.may_be_any
         self.streams[schema.name] = made
+
+    def _new_stream(self, schema: StreamSchema, late_bytes: int) -> StreamIngest:
+        return StreamIngest(schema, late_bytes, is_by_arrival=self.is_by_arrival)
+
+    def _now_us(self) -> int:
+        return wall_clock_us()
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""
@@ -153,7 +159,10 @@ class Ingest(IngestSteps, EventSubscribers):
         """Before a push: what was broken off is undone, without what comes after it."""
         self.flush()
         if self._may_be_idle:
-            self._idle.came(stream, wall_clock_us())
+            self._came(stream)
+
+    def _came(self, stream: str) -> None:
+        self._idle.came(stream, self._now_us())
 
     def _push_batch(self, into: StreamIngest, rows: object) -> None:
         """Rows that are converted and applied by themselves."""
@@ -242,7 +251,7 @@ class Ingest(IngestSteps, EventSubscribers):
             if self.has_batches:
                 self._take_batches()
             if self._may_be_idle:
-                self._let_idle_go_on(wall_clock_us())
+                self._let_idle_go_on(self._now_us())
 
     def _let_idle_go_on(self, now_us: int) -> None:
         """Streams that are silent by the clock on the wall get the heartbeats that are due."""
@@ -264,8 +273,7 @@ class Ingest(IngestSteps, EventSubscribers):
         try:
             given = given_for(store.schema)
         except WindrowError:
-            refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
-            store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
+            self.reject_change(store.name, rows)
             raise
         if not given.size:
             return
@@ -280,6 +288,12 @@ class Ingest(IngestSteps, EventSubscribers):
         raise_first([self._decide(step)])
         if self.listening:
             self.tell()
+
+    def reject_change(self, table: str, rows: int) -> None:
+        """Count rows for a table that cannot be read."""
+        store = self.tables.stores[table]
+        refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
+        store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
 
     def ledgers(self) -> dict[str, Ledger]:
         """Per stream what became of its rows."""

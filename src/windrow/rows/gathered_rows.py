@@ -6,6 +6,7 @@ row is converted by itself (conversion.py), which says what is wrong with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,19 @@ class GatheredRows:
             return self.is_full
         return len(self.rows) >= GATHERED_ROWS
 
+    def add_again(self, batch: pa.RecordBatch, pushes: Sequence[int]) -> None:
+        """Gather rows that were gathered and converted before, with the numbers of their pushes."""
+        columns = []
+        for column in batch.columns:
+            is_time = pa.types.is_timestamp(column.type)
+            columns.append((column.cast(pa.int64()) if is_time else column).to_pylist())
+        rows = list(zip(*columns, strict=True))
+        self.rows += rows
+        self.pushes += pushes
+        self._push = self.pushes[-1]
+        for row in rows if self._texts else ():
+            self._count_characters(row)
+
     def _count_characters(self, row: PlainRow) -> None:
         for place in self._texts:
             if row[place] is not None:
@@ -105,10 +119,11 @@ class GatheredRows:
         """About the bytes of the rows."""
         return GATHERED_ROW_BYTES * len(self.rows) + self._characters
 
-    def converted(self) -> pa.RecordBatch:
-        """The rows as columns; they stay gathered until they are forgotten."""
+    def converted(self, first: int = 0) -> pa.RecordBatch:
+        """The rows from the first on as columns; they stay gathered until they are forgotten."""
         arrays = list[pa.Array]()
-        for values, kind in zip(zip(*self.rows, strict=True), self._schema.types, strict=True):
+        rows = self.rows[first:] if first else self.rows
+        for values, kind in zip(zip(*rows, strict=True), self._schema.types, strict=True):
             arrays += (pa.array(values, kind),)
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -121,6 +136,10 @@ class GatheredRows:
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows as they are converted one by one."""
         return [dict(zip(self._names, row, strict=True)) for row in self.rows]
+
+    def drop_after(self, count: int) -> None:
+        """Only so many of the rows were pushed, after all."""
+        self.rows, self.pushes = self.rows[:count], self.pushes[:count]
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""

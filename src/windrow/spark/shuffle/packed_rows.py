@@ -24,7 +24,7 @@ class PackedRows(NamedTuple):
     """Rows of one input; sections: one for each column, or a single one that Arrow has written."""
 
     input_index: int
-    count: int
+    row_count: int
     is_plain: bool
     is_weighted: bool
     sections: Sequence[Section]
@@ -82,7 +82,7 @@ def _packed(
 def _is_plain(column: pa.Array) -> bool:
     """Whether the bytes of the values are all there is to a column."""
     kind = column.type
-    return pa.types.is_primitive(kind) and kind.bit_width >= 8 and column.null_count == 0
+    return bool(pa.types.is_primitive(kind) and kind.bit_width >= 8 and not column.null_count)
 
 
 def _bytes_of(column: pa.Array) -> tuple[memoryview, int]:
@@ -114,7 +114,7 @@ def _batch(schema: pa.Schema, part: PackedRows) -> pa.RecordBatch:
 
 def _joined_columns(schema: pa.Schema, parts: Sequence[PackedRows]) -> pa.RecordBatch:
     """Columns whose bytes are put together; those of a single part stay where they lie."""
-    count = sum(part.count for part in parts)
+    count = sum(part.row_count for part in parts)
     sections = zip(*(part.sections for part in parts), strict=True)
     columns = [
         pa.Array.from_buffers(kind, count, [None, pa.py_buffer(_all_bytes(each))])

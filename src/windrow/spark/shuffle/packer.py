@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from copy import copy
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -154,7 +154,7 @@ class Packer(TaskPacker):
         told = self._packet()
         self._describe(told, times)
         for bucket in range(len(self._buckets)):
-            packet = replace(told)
+            packet = copy(told)
             packet.rows = self._rows[bucket]
             packet.combined_above_us = self._complete_us if bucket in self._lacking else None
             if bucket == self._task % len(self._buckets):

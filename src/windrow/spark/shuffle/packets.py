@@ -2,8 +2,8 @@
 
 Every bucket gets one from every task, because all must know how far the stream has come: so each
 works out the same clock from data alone. Where a task has no rows for a bucket, that is all there
-is to it: a note of some fifty bytes, the same for all such buckets. At a thousand tasks and as many
-buckets there are a million of them in a batch.
+is to it: a note of some fifty bytes. At a thousand tasks and as many buckets there are a million of
+them in a batch.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ class Packet:
 
     def to_bytes(self) -> bytes:
         """The packet as one value: a note where it says no more than that, else a frame."""
-        if self.is_note:
+        header = self._header()
+        kept = [name for name in _KEPT if getattr(self, name) is not None]
+        if not (header or self.rows or kept):
             return self._note()
-        header, kept = self._header(), self._kept()
         header |= {name: getattr(self, name) for name in _IN_NOTES}
         if self.rows:
             header["rows"] = [[*part[:-1], len(part.sections)] for part in self.rows]
@@ -80,14 +81,6 @@ class Packet:
             header["kept"] = kept
         sections = [each for part in self.rows for each in part.sections]
         return write_frame("packet", header, sections + [getattr(self, name) for name in kept])
-
-    @property
-    def is_note(self) -> bool:
-        """Whether it says only how far the stream has come."""
-        return not (self.rows or self._kept() or self._header())
-
-    def _kept(self) -> list[str]:
-        return [name for name in _KEPT if getattr(self, name) is not None]
 
     def _header(self) -> dict[str, Any]:
         """What a note does not say, of the values that are not as usual."""
@@ -119,7 +112,9 @@ class Packet:
             if name in header:
                 header[name] = kind.from_json(header[name])
         header["rows"] = [_packed_rows(part, left) for part in header.get("rows", ())]
-        return cls(**header | dict(zip(header.pop("kept", ()), left, strict=True)))
+        for name in header.pop("kept", ()):
+            header[name] = next(left)
+        return cls(**header)
 
     @classmethod
     def _of_note(cls, data: bytes) -> Packet:
@@ -154,8 +149,9 @@ _PLAIN = {
 
 
 def _packed_rows(part: Sequence[Any], left: Iterator[Section]) -> PackedRows:
-    *told, count = part
-    return PackedRows(*told, [next(left) for _ in range(count)])
+    input_index, count, is_plain, is_weighted, sections = part
+    given = [next(left) for _ in range(sections)]
+    return PackedRows(input_index, count, is_plain, is_weighted, given)
 
 
 def packets_batch(buckets: Sequence[int], packets: Sequence[bytes]) -> pa.RecordBatch:

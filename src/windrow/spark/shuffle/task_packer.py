@@ -100,7 +100,7 @@ class TaskPacker(ABC):
 
     def take(self) -> pa.RecordBatch:
         """The packets of everything gathered so far, one per bucket; the buffer is then empty."""
-        packets = [*_as_bytes(self._packets())]
+        packets = [packet.to_bytes() for packet in self._packets()]
         self._sequence += 1
         self._start()
         return packets_batch(self._buckets, packets)
@@ -117,14 +117,3 @@ class TaskPacker(ABC):
             sequence=self._sequence,
             now_us=self.now_us,
         )
-
-
-def _as_bytes(packets: Iterator[Packet]) -> Iterator[bytes]:
-    """The packets as values; all notes of a task say the same."""
-    note: bytes | None = None
-    for packet in packets:
-        if not packet.is_note:
-            yield packet.to_bytes()
-            continue
-        note = note or packet.to_bytes()
-        yield note

@@ -17,7 +17,7 @@ Places = NDArray[np.int64]
 
 
 class InputWords:
-    """Which word of a row holds what: its values, ranks, cells of further trees, second code, slot.
+    """Which word of a row holds what: values, ranks, links, cells of more trees, second code, slot.
 
     second: the input whose rows have a second code that is no part of a cell. cells: for each
     further tree the word that holds the cell, NO_CODE where it is that of the first tree.
@@ -31,7 +31,8 @@ class InputWords:
         is_out_of_order = plan.inputs[input_index].window.traits.counts_by_partition
         self.has_slot = bool(self.ranks) and is_out_of_order
         self.has_second = second is not None and second.input_index == input_index
-        place = self.plain + self.ranks
+        # Rows that leave as they came are chained, in a word for each extreme.
+        place = self.plain + (self.ranks if self.has_slot else 2 * self.ranks)
         self.cells: list[int] = []
         for root in sources.found.extreme_roots:
             is_same = self.has_second or sources.has_same_cells(root, input_index)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
+from windrow.windows.column_words import read_only
 
 __all__ = ["NO_INSTANTS", "WaitingInstants", "merged"]
 
@@ -38,6 +39,7 @@ class WaitingInstants:
         if not instants.size:
             return
         self.count += instants.size
+        instants = read_only(instants)
         run = instants if instants.size == 1 or kernels.is_sorted(instants) else np.sort(instants)
         # Beyond a few, runs become larger by half at least from the last to the first: so there are
         # never many, however many came.
@@ -61,7 +63,7 @@ class WaitingInstants:
         passed = self._passed(until)
         out, used = np.empty(sum(run.size for run in passed), np.int64), 0
         for run in passed:
-            used = kernels.append_distinct(run, out, used)
+            used = kernels.append_distinct(read_only(run), out, used)
         return out[:used]
 
     def drop(self, until: int) -> tuple[int, int]:
@@ -109,7 +111,7 @@ def merged(left: Instants, right: Instants) -> Instants:
     if not left.size or not right.size:
         return _distinct(left if left.size else right)
     out = np.empty(left.size + right.size, np.int64)
-    return out[: kernels.merge_distinct(left, right, out)]
+    return out[: kernels.merge_distinct(read_only(left), read_only(right), out)]
 
 
 def _distinct(instants: Instants) -> Instants:

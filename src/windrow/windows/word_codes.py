@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
-from windrow.windows.column_words import Flags, Words, words_of_array
+from windrow.windows.column_words import Flags, Words, read_only, words_of_array
 from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 
 __all__ = ["NO_CODE", "SMALLEST_TABLE", "Codes", "WordCodes", "WordTables", "release", "retain"]
@@ -66,6 +66,7 @@ class WordCodes:
         """The code of each word; a row that is not valid gets the code of NULL."""
         self._was_null = NO_CODE
         self._spread()
+        words, valid = read_only(words), read_only(valid)
         out = np.empty(words.size, np.int32)
         if words.size >= NEAR_BATCH and self._slot_word.size <= kernels.LARGE_TABLE:
             self._look_near(words)

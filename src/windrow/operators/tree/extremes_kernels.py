@@ -28,6 +28,7 @@ from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
 
+
 @njit(cache=True)
 def apply_extremes(start, size, order, shift, in_order, events, tree, state, most_groups, output):
     """Run events; returns how far it came: the output may be full.

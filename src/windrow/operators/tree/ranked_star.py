@@ -63,9 +63,7 @@ class RankedStar:
         tree.read_queues(windows[root].columns)
         state = (sums.view, sums.group_terms, sums.last_out, tree.state)
         ranked = (0,) * tree.extremes
-        ranked_kernels.run_ranked(
-            *head, ranked, until, grid_us, *state, room.arrays, self._extras
-        )
+        ranked_kernels.run_ranked(*head, ranked, until, grid_us, *state, room.arrays, self._extras)
         return True
 
     def leave(self) -> Matrix | None:

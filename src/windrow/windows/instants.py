@@ -39,7 +39,8 @@ class WaitingInstants:
         if not instants.size:
             return
         self.count += instants.size
-        instants = read_only(instants)
+        if instants.flags.writeable:
+            instants = read_only(instants)
         run = instants if instants.size == 1 or kernels.is_sorted(instants) else np.sort(instants)
         # Beyond a few, runs become larger by half at least from the last to the first: so there are
         # never many, however many came.
@@ -51,7 +52,7 @@ class WaitingInstants:
             run = np.concatenate([before, run])
             if not is_behind:
                 run.sort(kind="stable")
-        self._runs.append(run)
+        self._runs.append(read_only(run) if run.flags.writeable else run)
 
     def release(self, until: int) -> Instants:
         """Take out those up to and including `until`; sorted, equal ones together."""
@@ -63,7 +64,7 @@ class WaitingInstants:
         passed = self._passed(until)
         out, used = np.empty(sum(run.size for run in passed), np.int64), 0
         for run in passed:
-            used = kernels.append_distinct(read_only(run), out, used)
+            used = kernels.append_distinct(run, out, used)
         return out[:used]
 
     def drop(self, until: int) -> tuple[int, int]:
@@ -103,7 +104,7 @@ class WaitingInstants:
 def _unpinned(run: Instants) -> Instants:
     """A run that leaves little behind should not hold on to all of its memory."""
     is_small = run.base is not None and 2 * run.nbytes < run.base.nbytes
-    return run.copy() if is_small else run
+    return read_only(run.copy()) if is_small else run
 
 
 def merged(left: Instants, right: Instants) -> Instants:

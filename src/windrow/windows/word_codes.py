@@ -26,6 +26,7 @@ NEAR_BATCH = 512
 NEAR_WORDS = 1 << 14
 NEAR_BATCHES = 64
 _NOWHERE = np.empty(0, np.int64)
+_NO_FLAGS: Flags = read_only(np.empty(0, np.uint8))
 
 Codes = NDArray[np.int32]
 
@@ -66,7 +67,7 @@ class WordCodes:
         """The code of each word; a row that is not valid gets the code of NULL."""
         self._was_null = NO_CODE
         self._spread()
-        words, valid = read_only(words), read_only(valid)
+        words, valid = read_only(words), read_only(valid) if valid.size else _NO_FLAGS
         out = np.empty(words.size, np.int32)
         if words.size >= NEAR_BATCH and self._slot_word.size <= kernels.LARGE_TABLE:
             self._look_near(words)

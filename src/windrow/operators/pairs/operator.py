@@ -248,7 +248,7 @@ class PairOperator(Operator):
             columns, coder = window.columns, self._partitions[input_index]
             if coder is not None:
                 window.forget_partitions(coder.release(columns.partitions[gone]))
-            marks = columns.codes[gone]
+            marks = columns.codes[gone].astype(np.int64)
             self._forget(input_index, marks[marks >= 0])
             self._rows[input_index].release(np.where(marks < 0, ~marks, marks))
             window.reclaim(gone)
@@ -336,12 +336,13 @@ class PairOperator(Operator):
         more = sum(each.growth_bytes(rows) for each in self._rows)
         more += sum(each.growth_bytes(rows) for each in coders)
         more += self._index.growth_bytes(slots, codes, rows)
-        known = [*self.window_bytes(), *(each.nbytes for each in (*coders, self._index))]
+        known = sum(self.window_bytes()) + self._index.nbytes
+        known += sum(each.nbytes for each in coders)
         if isinstance(self._algorithm, Charged) and self._algorithm.is_by_row:
             more += self._algorithm.growth_bytes(slots)
-            known.append(self._algorithm.nbytes)
+            known += self._algorithm.nbytes
         # What joined rows bring, nobody foresees.
-        beside = self.nbytes - sum(known)
+        beside = self.nbytes - known
         return more + growth_by_rows(beside, sum(self.row_counts()), rows)
 
     def joined_rows(self) -> int:

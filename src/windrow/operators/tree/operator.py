@@ -308,9 +308,9 @@ class TreeOperator(Operator):
         found: dict[int, Codes] = {}
         words = self._words[input_index]
         if self._second is not None and words.has_second:
-            second = self._windows[input_index].columns.codes_in(words.second)[places]
-            codes = np.where(second < 0, not_counted(second), second)
-            found[self._second.source] = codes.astype(np.int32)
+            kept = self._windows[input_index].columns.codes_in(words.second)[places]
+            second: Codes = kept.astype(np.int32)
+            found[self._second.source] = np.where(second < 0, not_counted(second), second)
         for index, tree in enumerate(self._aggregate.trees):
             for source in tree.structure.sources(input_index):
                 if source not in found:

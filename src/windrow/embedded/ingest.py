@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.embedded.event_subscribers import EventSubscribers
@@ -54,6 +53,8 @@ __all__ = ["Ingest"]
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
 
+# A number that no step has.
+UNKNOWN = -1
 # Nothing follows a step.
 _ALONE = nullcontext()
 
@@ -87,7 +88,7 @@ class Ingest(IngestSteps, EventSubscribers):
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
-        self.news = 0  # pushes of rows that were gathered
+        self.news = 0  # pushes and steps that were begun
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
@@ -142,7 +143,10 @@ class Ingest(IngestSteps, EventSubscribers):
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
             if into.batches.pieces:
                 self.flush()
-            if gathered.add(row):
+            is_full = gathered.add(row)
+            if self.is_by_arrival:
+                self._newest_us, self._newest_at = row[into.time_place], self.steps
+            if is_full:
                 self.flush()
         elif row is not None or self.is_by_arrival or not self._gathers(into, rows):
             self._push_batch(into, rows)
@@ -210,7 +214,7 @@ class Ingest(IngestSteps, EventSubscribers):
             return False
         if at_us == newest_us:
             self.flush()
-        self._newest_us, self._newest_at = at_us, self.steps
+        self._newest_at = UNKNOWN  # until the row is gathered
         return True
 
     def advance(self, stream: str, instant_us: int) -> None:
@@ -240,7 +244,7 @@ class Ingest(IngestSteps, EventSubscribers):
         with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
-            waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
+            waiting = self._gathering()
             if waiting or self._are_apart:
                 with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
@@ -305,8 +309,14 @@ class Ingest(IngestSteps, EventSubscribers):
         if not self.is_by_arrival:
             return None
         if self._newest_at != self.steps:
-            self._newest_us, self._newest_at = self._newest_event(), self.steps
+            gathered = [each.gathered.rows[-1][each.time_place] for each in self._gathering()]
+            self._newest_us = max([self._newest_event(), *gathered])
+            self._newest_at = self.steps
         return self._newest_us
+
+    def _gathering(self) -> list[StreamIngest]:
+        """The streams of which rows were pushed one by one and wait."""
+        return [stream for stream in self.streams.values() if stream.gathered.rows]
 
     def _take_waiting(self, waiting: Sequence[StreamIngest]) -> None:
         if self.is_by_arrival:
@@ -341,7 +351,7 @@ class Ingest(IngestSteps, EventSubscribers):
         except (pa.ArrowException, OverflowError, ValueError, TypeError):
             with self._all_or_nothing(stream):
                 batch = stream.converted_gathered()
-        pushes = np.array(stream.gathered.pushes[: batch.num_rows], np.int64)
+        pushes = stream.gathered.pushes()[: batch.num_rows]
         try:
             self._take(stream, PushedRows(batch, pushes))
         finally:

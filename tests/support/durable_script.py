@@ -32,6 +32,8 @@ QUERIES = {
 }
 
 
+# The number of the step that pushes many rows.
+MANY_ROWS = 20
 # While these run, a session is not saved: its log is replayed.
 NOT_SAVED = {"viewed", "past"}
 
@@ -139,6 +141,11 @@ STEPS: list[Step] = [
 SEVERAL_CALLS = {number for number, step in enumerate(STEPS) if step.__name__ != "<lambda>"}
 # The same for queries that can be in a snapshot.
 SAVED_STEPS = [_registered_to_save if step is registered else step for step in STEPS]
+
+
+def without_many(steps: list[Step]) -> list[Step]:
+    """The steps of a state that is stored with the tests: without the push of many rows."""
+    return steps[:MANY_ROWS] + steps[MANY_ROWS + 1 :]
 
 
 def observed(session: EmbeddedSession) -> dict[str, Any]:

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from windrow.plan.model import QueryPlan
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
+    from windrow.table_schema import TableSchema
 
 __all__ = [
     "DAMAGE",
+    "ORDER",
     "HeldFeeds",
     "Replay",
     "Sink",
@@ -31,6 +33,8 @@ __all__ = [
 
 # A column of a source on Spark: the text of a row that could not be read, else NULL.
 DAMAGE = "__windrow_damage__"
+# Another one: texts by whose order parts of files follow each other, where a table is read.
+ORDER = "__windrow_order__"
 
 # What becomes of a batch that comes again after a restart: the sink knows it and leaves it out, it
 # takes the place of what it was, or it is written once more, with the same id.
@@ -85,6 +89,15 @@ class Source(Protocol):
 
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """A streaming DataFrame with the columns of the stream, and DAMAGE where that is wanted."""
+
+    def read_table_on_spark(
+        self, spark: SparkSession, schema: TableSchema
+    ) -> tuple[DataFrame, str | None]:
+        """The same of a table, perhaps with ORDER; and the format of a changelog.
+
+        A changelog has the columns key and value, or value alone, instead of the table's.
+        """
+        return self.read_on_spark(spark, schema), None
 
 
 class Writer(Protocol):

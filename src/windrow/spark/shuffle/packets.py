@@ -48,6 +48,7 @@ class Packet:
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
     question: Mapping[str, Any] | None = None  # to a history
+    untimed: int = 0  # of a table: how many changes take effect as they come, in all buckets
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # input, Arrow
     weighted: list[int] = field(default_factory=list)  # which of `rows` stand for several each
     combined_above_us: int | None = None  # rows up to this instant were taken for late
@@ -75,6 +76,7 @@ class Packet:
             "width_order": None if self.order is None else self.order.to_json(),
             "member": None if self.member is None else self.member.to_json(),
             "question": self.question,
+            "untimed": self.untimed,
             "complete": self.complete_through_us,
             "positions": [input_index for input_index, _ in self.rows],
             "weighted": [self.combined_above_us, self.weighted],
@@ -103,6 +105,7 @@ class Packet:
             order=None if widths is None else WidthOrder.from_json(widths),
             member=None if member is None else MemberOrder.from_json(member),
             question=header["question"],
+            untimed=header["untimed"],
             heavy=header["heavy"],
             combined_above_us=header["weighted"][0],
             weighted=header["weighted"][1],

@@ -1,0 +1,43 @@
+"""Which buckets get which versions of a table's rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.plan.expressions import Expr
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.checked_columns import leaf_of
+from windrow.rows.evaluate import evaluate_or_null
+from windrow.rows.prepare import buckets_of_words, mixed_words
+from windrow.spark.shuffle.routing import rows_by_bucket
+from windrow.table_schema import TableSchema
+
+__all__ = ["TableRouter"]
+
+
+class TableRouter:
+    """Partitions versions by the keys of the plan; without them all go to the first bucket."""
+
+    def __init__(self, plan: TreePlan, schema: TableSchema, buckets: int) -> None:
+        self._schema, self._buckets = schema, buckets
+        found = plan.partitioning
+        self._is_sharded = found.is_sharded and buckets > 1
+        self._keys: tuple[Expr, ...] | None = ()
+        if self._is_sharded:
+            self._keys = found.tables[plan.own_tables.index(schema.name)]
+
+    def parts(self, versions: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The versions for each of the buckets, in order of arrival."""
+        if not self._is_sharded:
+            return [versions, *[versions.slice(0, 0)] * (self._buckets - 1)]
+        if self._keys is None:
+            return [versions] * self._buckets
+        return rows_by_bucket(versions, self._owners(versions, self._keys), self._buckets)
+
+    def _owners(self, versions: pa.RecordBatch, keys: tuple[Expr, ...]) -> NDArray[np.int64]:
+        leaf, size = leaf_of(versions), versions.num_rows
+        columns = [evaluate_or_null(key, leaf, size) for key in keys]
+        own = [versions.column(place) for place in self._schema.key_places]
+        return buckets_of_words(mixed_words(columns or own), self._buckets)

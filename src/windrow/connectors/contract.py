@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DAMAGE",
+    "OPERATION",
     "ORDER",
     "HeldFeeds",
     "Replay",
@@ -35,6 +36,8 @@ __all__ = [
 DAMAGE = "__windrow_damage__"
 # Another one: texts by whose order parts of files follow each other, where a table is read.
 ORDER = "__windrow_order__"
+# One more: what became of a row of a table, where a source says it beside the row.
+OPERATION = "__windrow_operation__"
 
 # What becomes of a batch that comes again after a restart: the sink knows it and leaves it out, it
 # takes the place of what it was, or it is written once more, with the same id.
@@ -93,7 +96,7 @@ class Source(Protocol):
     def read_table_on_spark(
         self, spark: SparkSession, schema: TableSchema
     ) -> tuple[DataFrame, str | None]:
-        """The same of a table, perhaps with ORDER; and the format of a changelog.
+        """The same of a table, perhaps with ORDER and OPERATION; and the format of a changelog.
 
         A changelog has the columns key and value, or value alone, instead of the table's.
         """
@@ -184,14 +187,13 @@ def not_read_here(stream: str, source: Source) -> UnsupportedError:
 
 
 def table_not_read(table: str, source: Source) -> UnsupportedError:
-    """The error of a table whose source only Spark can read, where tables are not held."""
+    """The error of a table in this process whose source only Spark can read."""
     return UnsupportedError(
         "WU716",
-        f"table {table!r} cannot be read from {source.shown}: tables are held in process, and "
-        "read from files there",
-        hint="give its records to session.changelog(table, records, format='debezium-json' or "
-        "'upsert-json'), or write FROM jsonl('...', format = 'debezium-json'); on Spark read it "
-        "as a stream, and join with s [PARTITION BY key ROWS 1]",
+        f"table {table!r} cannot be read from {source.shown} in this process: only from files",
+        hint="run the script on Spark; or give the records to session.changelog(table, records, "
+        "format='debezium-json' or 'upsert-json'), or write FROM jsonl('...', format = "
+        "'debezium-json')",
         place=source.place,
     )
 

@@ -82,7 +82,8 @@ def versions_of_operations(schema: TableSchema, rows: pa.RecordBatch, op: str) -
     unknown = [word not in _IS_THERE and word not in _BEFORE for word in words]
     if any(unknown):
         number = unknown.index(True)
-        told = f"{op!r} is {rows.column(op)[number].as_py()!r}"
+        word = rows.column(op)[number].as_py()
+        told = "it is no row" if word is None else f"{op!r} is {word!r}"
         raise _wrong(schema, number + 1, told, _OPERATIONS)
     there = np.array([_IS_THERE.get(word, False) for word in words], np.bool_)
     gone = np.array([not _IS_THERE.get(word, True) for word in words], np.bool_)

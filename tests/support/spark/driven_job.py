@@ -19,7 +19,6 @@ from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
 from windrow.spark.shuffle.table_packer import RecordForm, TablePacker
-from windrow.spark.shuffle.table_router import TableRouter
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
@@ -139,13 +138,9 @@ class DrivenJob:
         self, table: str, form: RecordForm, batches: Sequence[pa.RecordBatch]
     ) -> list[bytes]:
         """The packets of a table's records, each batch of a task of its own."""
-        buckets = tuple(range(len(self.states)))
-        names = [schema.name for schema in self.tables]
-        place = names.index(table)
-        schema, number = self.tables[place], len(self.run.inputs) + place
         assert isinstance(self.run, TreePlan)
-        router = TableRouter(self.run, schema, len(buckets))
-        packer = TablePacker(schema, form, router, number, buckets)
+        (schema,) = (each for each in self.tables if each.name == table)
+        packer = TablePacker(self.run, schema, form, tuple(range(len(self.states))))
         for batch in batches:
             packer.add(batch)
         return packer.take().column("packet").to_pylist()

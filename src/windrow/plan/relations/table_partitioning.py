@@ -93,13 +93,14 @@ def places_of_tables(tables: Sequence[str]) -> list[Place]:
 
 def words_of_tables(
     scans: Sequence[TableScan | VersionScan],
+    copied: frozenset[str],
     tables: Sequence[str],
-    keys: Sequence[tuple[Expr, ...] | None],
+    keys: Sequence[tuple[Expr, ...]],
 ) -> list[str]:
     """For people: by what each table is partitioned, or that each bucket has a copy."""
     words = []
     for name, own in zip(tables, keys, strict=True):
-        if own is None:
+        if name in copied:
             words.append(f"a copy of {name} in each")
             continue
         columns = {

@@ -63,12 +63,14 @@ class TreePartitioning:
     """keys: of each input of the plan the expressions over its stream; none: its rows go anywhere.
 
     reason: why all rows must be in one bucket; '' where they need not. tables: of each table
-    likewise, over its columns by number; none: its rows go by its key; None: all buckets have it.
+    likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
+    all buckets have all rows.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
     reason: str = ""
-    tables: tuple[tuple[Expr, ...] | None, ...] = ()
+    tables: tuple[tuple[Expr, ...], ...] = ()
+    copied: frozenset[str] = frozenset()
 
     @property
     def is_sharded(self) -> bool:
@@ -96,9 +98,8 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     alike = [way for way in alike if copied_tables(way) == copied]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
     keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
-    named = zip(plan.own_tables, keys[len(inputs) :], strict=True)
-    tables = tuple(None if name in copied else own for name, own in named)
-    return TreePartitioning(tuple(keys[: len(inputs)]), tables=tables)
+    own, tables = keys[: len(inputs)], keys[len(inputs) :]
+    return TreePartitioning(tuple(own), tables=tuple(tables), copied=copied)
 
 
 class _Search:
@@ -185,12 +186,13 @@ class _Search:
     ) -> Iterator[Way]:
         """Rows of one input stay where they are, and meet copies of tables there."""
         for kept, copies in copied_inputs(node):
-            asked = [key] if key is None or read_ids(key) <= ids_of(kept) else []
-            if not asked and key is not None and node.kind == "inner":
+            asked: list[Expr | None] = [key]
+            if key is not None and not read_ids(key) <= ids_of(kept):
                 # What the copy calls the key, the other input may call, too.
                 named = (pair if kept is node.left else pair[::-1] for pair in pairs)
                 found = (_within(key, other, own) for own, other in named)
-                asked = [each for each in found if each is not None][:1]
+                is_equal = node.kind == "inner"
+                asked = [each for each in found if each is not None and is_equal][:1]
             for each in asked:
                 for way in self.ways(kept, each):
                     both = _merged(way, copies)
@@ -412,5 +414,5 @@ def bucket_words(plan: TreePlan, buckets: int | None = None) -> str:
         named = [entry if at == number else each for at, each in enumerate(own.inputs)]
         words = show_list(keys, replace(own, inputs=tuple(named)))
         shown.append(words or f"any row of {entry.alias}")
-    shown += words_of_tables(plan.table_scans, plan.own_tables, found.tables)
+    shown += words_of_tables(plan.table_scans, found.copied, plan.own_tables, found.tables)
     return f"in {many} buckets by {', '.join(dict.fromkeys(shown))}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from windrow.schema import Column, type_named
 from windrow.table_schema import TableSchema
 
-__all__ = ["tables_of_text", "tables_text"]
+__all__ = ["tables_of_text", "tables_text", "with_tables"]
 
 
 def tables_text(tables: Iterable[TableSchema]) -> str:
@@ -43,3 +44,10 @@ def tables_of_text(text: str) -> tuple[TableSchema, ...]:
         )
         for each in json.loads(text)
     )
+
+
+def with_tables(fingerprint: str, tables: Sequence[TableSchema]) -> str:
+    """The fingerprint of a plan with the tables that it reads: their keys and times count, too."""
+    if not tables:
+        return fingerprint
+    return hashlib.sha256(f"{fingerprint} {tables_text(tables)}".encode()).hexdigest()

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.connectors.contract import ORDER
+from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.changelogs import (
     versions_of_changelog,
     versions_of_operations,
@@ -42,18 +43,20 @@ class RecordForm:
 
 
 class TablePacker(TaskPacker):
-    """Gathers the changes of one task of one table; number: that of the table among the inputs."""
+    """Gathers the changes of one task of one table."""
 
     def __init__(
         self,
+        plan: TreePlan,
         schema: TableSchema,
         form: RecordForm,
-        router: TableRouter,
-        number: int,
         buckets: tuple[int, ...],
         task: int = 0,
     ) -> None:
-        self._table, self._form, self._router, self._number = schema, form, router, number
+        self._table, self._form = schema, form
+        self._router = TableRouter(plan, schema, len(buckets))
+        # Tables are numbered after the inputs of the plan.
+        self._number = len(plan.inputs) + plan.own_tables.index(schema.name)
         super().__init__(schema, buckets, task)
 
     def _start(self) -> None:

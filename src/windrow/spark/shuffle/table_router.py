@@ -24,7 +24,8 @@ class TableRouter:
         self._schema, self._buckets = schema, buckets
         found = plan.partitioning
         self._is_sharded = found.is_sharded and buckets > 1
-        self._keys: tuple[Expr, ...] | None = ()
+        self._is_copied = schema.name in found.copied
+        self._keys: tuple[Expr, ...] = ()
         if self._is_sharded:
             self._keys = found.tables[plan.own_tables.index(schema.name)]
 
@@ -32,12 +33,12 @@ class TableRouter:
         """The versions for each of the buckets, in order of arrival."""
         if not self._is_sharded:
             return [versions, *[versions.slice(0, 0)] * (self._buckets - 1)]
-        if self._keys is None:
+        if self._is_copied:
             return [versions] * self._buckets
-        return rows_by_bucket(versions, self._owners(versions, self._keys), self._buckets)
+        return rows_by_bucket(versions, self._owners(versions), self._buckets)
 
-    def _owners(self, versions: pa.RecordBatch, keys: tuple[Expr, ...]) -> NDArray[np.int64]:
+    def _owners(self, versions: pa.RecordBatch) -> NDArray[np.int64]:
         leaf, size = leaf_of(versions), versions.num_rows
-        columns = [evaluate_or_null(key, leaf, size) for key in keys]
+        columns = [evaluate_or_null(key, leaf, size) for key in self._keys]
         own = [versions.column(place) for place in self._schema.key_places]
         return buckets_of_words(mixed_words(columns or own), self._buckets)

@@ -67,8 +67,11 @@ class BucketTables:
             store.compact()
 
     def clear(self) -> None:
-        """Nobody reads them any more."""
+        """Nobody reads them any more; what became of their rows stays known."""
+        ledgers = {name: store.ledger for name, store in self.stores.items()}
         self.stores = {schema.name: TableStore(schema) for schema in self._schemas}
+        for name, store in self.stores.items():
+            store.ledger = ledgers[name]
 
     @property
     def nbytes(self) -> int:
@@ -80,6 +83,7 @@ class BucketTables:
         return {
             name: {
                 "rows": store.row_count,
+                "waiting": store.waiting.size,
                 "bytes": store.nbytes,
                 "ledger": asdict(store.ledger),
             }

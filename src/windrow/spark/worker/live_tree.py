@@ -211,9 +211,8 @@ def _shard_of(
         if segment.snapshot is not None:
             shard = _restored(plan, segment.snapshot, tables)
             continue
-        rows = tables.append(segment.rows).items()
-        changes = {number: shard.prepared(number, _one_batch(table)) for number, table in rows}
-        shard.append(changes)
+        own = tables.append(segment.rows).items()
+        shard.append({number: shard.prepared(number, _one_batch(each)) for number, each in own})
         _run_to(shard, entry.clock_us, tables)
     if header.nonce:
         _run_to(shard, header.clock_us, tables)

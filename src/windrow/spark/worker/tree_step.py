@@ -62,7 +62,16 @@ class TreeStep(ShardStep):
         """Applies the packets of one batch; rows that operators set aside are counted, too."""
         output = super().run_batch(packets, state)
         output.aside = with_aside(output.aside, output.partial.header.pop("aside"))
+        tables = {
+            name: held if self._counts(name) else {**held, "rows": 0, "waiting": 0}
+            for name, held in output.running["tables"].items()
+        }
+        output.running = {**output.running, "tables": tables}
         return output
+
+    def _counts(self, table: str) -> bool:
+        """Whether this bucket counts the rows that it has of a table: of copies only one does."""
+        return self.bucket == 0 or table not in self.plan.partitioning.copied
 
     def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
         return TreeSegments(self.plan, header, state)
@@ -116,4 +125,4 @@ class TreeStep(ShardStep):
     ) -> None:
         super()._count_rows(header, arrivals, segment, result)
         for name, each in result.running["tables"].items():
-            header.ledgers[name] = Ledger(**each["ledger"])
+            header.ledgers[name] = Ledger(**each["ledger"]) if self._counts(name) else Ledger()

@@ -143,7 +143,7 @@ CREATE QUERY q AS SELECT t.v FROM s [1 MINUTE] JOIN t ON s.k = t.k INTO console(
 
 
 @pytest.mark.parametrize("format_", ["", ", format = 'debezium-json'", ", format = 'upsert-json'"])
-def test_in_process_tables_are_not_read_from_topics_and_told_what_does(format_: str, tmp_path: Path) -> None:
+def test_in_process_tables_are_not_read_from_topics(format_: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text("")
     job = job_of(TABLE.format(file=file, format=format_))

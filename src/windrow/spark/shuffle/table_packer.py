@@ -22,6 +22,7 @@ from windrow.rows.changelogs import (
 )
 from windrow.rows.given_table_rows import GivenVersions, versions_of_rows
 from windrow.spark.shuffle.bad_values import in_stream_types
+from windrow.spark.shuffle.packed_rows import PackedRows
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.table_router import TableRouter
 from windrow.spark.shuffle.table_rows import batch_of_given
@@ -61,7 +62,7 @@ class TablePacker(TaskPacker):
 
     def _start(self) -> None:
         super()._start()
-        self._rows: list[list[memoryview]] = [[] for _ in self._buckets]
+        self._rows: list[list[PackedRows]] = [[] for _ in self._buckets]
         self._untimed = 0
         self._oldest_us: int | None = None
 
@@ -74,9 +75,8 @@ class TablePacker(TaskPacker):
             self._note_times(versions)
             batch = batch_of_given(self._table, versions, pa.repeat(order, versions.size))
             self.held_bytes += batch.nbytes
-            for rows, own in zip(self._rows, self._router.parts(batch), strict=True):
-                if own.num_rows:
-                    rows.append(memoryview(own.serialize()))
+            for bucket, packed in self._router.packed(self._number, batch):
+                self._rows[bucket].append(packed)
 
     def _note_times(self, versions: GivenVersions) -> None:
         if versions.times is None:
@@ -96,7 +96,7 @@ class TablePacker(TaskPacker):
         for rows in self._rows:
             packet = self._packet()
             packet.untimed, packet.oldest_us = self._untimed, self._oldest_us
-            packet.rows = [(self._number, data) for data in rows]
+            packet.rows = rows
             yield packet
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.checked_columns import leaf_of
 from windrow.rows.evaluate import evaluate_or_null
 from windrow.rows.prepare import buckets_of_words, mixed_words
+from windrow.spark.shuffle.packed_rows import BucketRows, PackedRows, pack_rows, packed_by_bucket
 from windrow.spark.shuffle.routing import rows_by_bucket
 from windrow.table_schema import TableSchema
 
@@ -29,13 +32,15 @@ class TableRouter:
         if self._is_sharded:
             self._keys = found.tables[plan.own_tables.index(schema.name)]
 
-    def parts(self, versions: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """The versions for each of the buckets, in order of arrival."""
-        if not self._is_sharded:
-            return [versions, *[versions.slice(0, 0)] * (self._buckets - 1)]
-        if self._is_copied:
-            return [versions] * self._buckets
-        return rows_by_bucket(versions, self._owners(versions), self._buckets)
+    def packed(self, number: int, versions: pa.RecordBatch) -> Iterator[tuple[int, PackedRows]]:
+        """The versions of each bucket that gets some, in order of arrival."""
+        if self._is_sharded and self._is_copied:
+            all_of_them = pack_rows(number, versions)
+            return ((bucket, all_of_them) for bucket in range(self._buckets))
+        rows = BucketRows.all_in_first(versions, self._buckets)
+        if self._is_sharded:
+            rows = rows_by_bucket(versions, self._owners(versions), self._buckets)
+        return packed_by_bucket(number, rows)
 
     def _owners(self, versions: pa.RecordBatch) -> NDArray[np.int64]:
         leaf, size = leaf_of(versions), versions.num_rows

@@ -186,13 +186,13 @@ class _Search:
     ) -> Iterator[Way]:
         """Rows of one input stay where they are, and meet copies of tables there."""
         for kept, copies in copied_inputs(node):
-            asked: list[Expr | None] = [key]
+            asked: Sequence[Expr | None] = [key]
             if key is not None and not read_ids(key) <= ids_of(kept):
                 # What the copy calls the key, the other input may call, too.
                 named = (pair if kept is node.left else pair[::-1] for pair in pairs)
                 found = (_within(key, other, own) for own, other in named)
-                is_equal = node.kind == "inner"
-                asked = [each for each in found if each is not None and is_equal][:1]
+                equal = [each for each in found if each is not None]
+                asked = equal[:1] if node.kind == "inner" else []
             for each in asked:
                 for way in self.ways(kept, each):
                     both = _merged(way, copies)

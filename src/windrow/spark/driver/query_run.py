@@ -103,8 +103,8 @@ class QueryRun(StreamingRun):
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
-        plan = (self._run_plan, self._fingerprint)
-        return shard_outputs(self._spark, *plan, *place, tables=self._tables)
+        plan, fixed = self._run_plan, self._fingerprint
+        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables)
 
     @property
     def _ends_when_done(self) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.durable.bodies import bad_rows_header, batch_body, versions_body
@@ -80,7 +79,7 @@ class DurableStream(StreamIngest):
         first = self.written_rows
         if len(gathered.rows) > first:
             batch = gathered.converted(first)
-            pushes = np.array(gathered.pushes[first:], np.int64)
+            pushes = gathered.pushes()[first:]
             self.journal.note("rows", [batch_body(batch), pushes.tobytes()], stream=name)
             self.written_rows = len(gathered.rows)
         if len(pieces) > self.written_pieces:

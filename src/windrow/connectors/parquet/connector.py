@@ -27,6 +27,7 @@ class Parquet(Sink):
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "replaced"
 
     path: str

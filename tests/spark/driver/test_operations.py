@@ -180,7 +180,10 @@ def test_the_names_are_those_of_queries_and_histories(files: Files, sessions: Se
     assert sum(history["bucket_bytes"]) == history["live_bytes"] > 0
     assert all(0 < each["latency"]["busy"] <= 1 for each in (*shown["queries"].values(), history))
     assert value(text, "windrow_batch_latency_seconds", query=kept, quantile="0.5") > 0
-    assert any("distinct" in each["operator"] for each in tree.progress()["operators"])
+    nodes = {each["operator"]: each["bytes"] for each in tree.progress()["operators"]}
+    assert nodes
+    assert min(nodes.values()) > 0
+    assert all(name[0].isdigit() for name in nodes), nodes
     listed = operation_rows(shown)
     assert [row["query"] for row in listed] == ["a", "b", "t", kept]
     assert all(row["behind"] == 0 for row in listed)

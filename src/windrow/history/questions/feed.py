@@ -194,9 +194,9 @@ def feed_schemas(plan: HistoryPlan) -> dict[str, pa.Schema]:
     """The columns of answers, of changes and of the result."""
     columns = [pa.field(item.name, item.type.arrow) for item in plan.select]
     at = pa.field("at", TIMESTAMP.arrow)
-    judged = [pa.field("level", pa.string()), pa.field("error_bound", pa.float64())]
+    bounds = [pa.field("level", pa.string()), pa.field("error_bound", pa.float64())]
     return {
-        "answers": pa.schema([at, *judged, *columns]),
+        "answers": pa.schema([at, *bounds, *columns]),
         "changes": pa.schema([at, pa.field("change", pa.int8()), *columns]),
         "result": pa.schema(columns),
     }

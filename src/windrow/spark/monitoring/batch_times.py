@@ -64,7 +64,7 @@ class BatchTimes:
     >>> times.add(1_000_000, 1_200_000, None)
     >>> shown = times.shown()
     >>> shown["batch_ms"], shown["arrival_ms"], shown["busy"], shown["over_trigger"]
-    ({'p50': 200.0, 'p95': 400.0}, {'p50': 1200.0, 'p95': 1200.0}, 0.5, 0.0)
+    ({'p50': 200.0, 'p95': 400.0}, {'p50': 1200.0, 'p95': 1200.0}, 0.4, 0.0)
     """
 
     def __init__(self) -> None:

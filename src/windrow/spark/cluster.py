@@ -29,8 +29,8 @@ Sight = tuple[str, str, bool]
 _ONE_PROCESS = re.compile(r"local(\[.*\])?\Z")
 
 
-# What else a manager should be told. Windows live in Python workers, state in native memory: both are
-# beyond the heap that containers are cut to. Failures that are long past must not end a query.
+# What else a manager should be told. Windows live in Python workers and state in native memory,
+# both beyond the heap that containers are cut to. Old failures must not end a query.
 _BY_MANAGER: dict[str, dict[str, str]] = {
     "standalone": {},
     "yarn": {

@@ -165,6 +165,7 @@ def test_continuous_questions_go_on_where_they_stopped(
     keep(other, ["room"])
     with pytest.raises(CheckpointError, match=r"WC210.*query"):
         other.query(NOW, name="past").start("memory")
+    other.stop()
     other = sessions.open(files, buckets=2)
     with pytest.raises(CheckpointError, match=r"WC107.*is a question"):
         other.query("SELECT COUNT(*) AS n FROM h [5 SECONDS]", name="past").start("memory")

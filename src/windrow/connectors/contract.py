@@ -147,6 +147,10 @@ class Sink(Protocol):
         """The writer in this process; place: of the query in its script."""
         raise not_written_here(query, place)
 
+    def open_lasting(self, query: str, place: Place | None, batches: int | None) -> Writer:
+        """The same of a job whose state is kept; batches: that it has written, None: it begins."""
+        raise not_written_here(query, place)
+
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """The writer on the driver."""
 

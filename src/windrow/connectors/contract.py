@@ -26,6 +26,7 @@ __all__ = [
     "Writer",
     "not_read_here",
     "not_written_here",
+    "question_not_written",
     "table_not_read",
 ]
 
@@ -125,10 +126,13 @@ class Sink(Protocol):
 
     in_process: whether a job in this process can write to it. shows: what whoever watches a job is
     shown instead of its being written: answers as they come, or the result at the end.
+    takes_questions: whether continuous questions about the past can write to it on Spark: their
+    plans have columns, and no keys.
     """
 
     in_process: ClassVar[bool] = False
     shows: ClassVar[Literal["answers", "result"] | None] = None
+    takes_questions: ClassVar[bool] = False
 
     @property
     def replay(self) -> Replay:
@@ -141,6 +145,10 @@ class Sink(Protocol):
 
     def open(self, query: str, place: Place | None) -> Writer:
         """The writer in this process; place: of the query in its script."""
+        raise not_written_here(query, place)
+
+    def open_lasting(self, query: str, place: Place | None, batches: int | None) -> Writer:
+        """The same of a job whose state is kept; batches: that it has written, None: it begins."""
         raise not_written_here(query, place)
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
@@ -180,6 +188,16 @@ def table_not_read(table: str, source: Source) -> UnsupportedError:
         "'upsert-json'), or write FROM jsonl('...', format = 'debezium-json'); on Spark read it "
         "as a stream, and join with s [PARTITION BY key ROWS 1]",
         place=source.place,
+    )
+
+
+def question_not_written(query: str, sink: Sink, place: Place | None = None) -> UnsupportedError:
+    """The error of a continuous question whose sink on Spark needs more than its columns."""
+    return UnsupportedError(
+        "WU422",
+        f"query {query!r} reads HISTORY, and {type(sink).__name__} cannot be its sink on Spark",
+        hint="use memory, console, parquet, delta, or a function, which can write anywhere",
+        place=place,
     )
 
 

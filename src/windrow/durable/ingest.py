@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.durable.bodies import bad_rows_header, batch_body, versions_body
@@ -21,6 +20,7 @@ from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.stream_ingest import StreamIngest, count_of
 from windrow.errors import WindrowError
 from windrow.rows.bad_rows import BadRow
+from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
@@ -80,7 +80,7 @@ class DurableStream(StreamIngest):
         first = self.written_rows
         if len(gathered.rows) > first:
             batch = gathered.converted(first)
-            pushes = np.array(gathered.pushes[first:], np.int64)
+            pushes = gathered.pushes()[first:]
             self.journal.note("rows", [batch_body(batch), pushes.tobytes()], stream=name)
             self.written_rows = len(gathered.rows)
         if len(pieces) > self.written_pieces:
@@ -222,6 +222,15 @@ class DurableIngest(Ingest):
         body = batch_body(rows.batch)
         with self.journal.applying("batch", [body], stream=stream.schema.name):
             super()._take(stream, rows)
+
+    def take_read(self, stream: DurableStream, rows: FileRows, batches: int) -> None:
+        """Apply rows of a file, and those that were set aside; batches: that are read with it."""
+        self.flush()
+        self._expect_batch()
+        told = {"stream": stream.schema.name, "batches": batches, **bad_rows_header(rows.bad)}
+        with self.journal.applying("file rows", [batch_body(rows.batch)], **told):
+            stream.set_aside(rows.bad)
+            super()._take(stream, PushedRows(rows.batch))
 
     def take(self, stream: DurableStream, rows: PushedRows) -> None:
         """Apply rows of a record that were applied by themselves."""

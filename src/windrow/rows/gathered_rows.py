@@ -92,15 +92,27 @@ class GatheredRows:
         return len(self.rows) >= GATHERED_ROWS
 
     def add_again(self, batch: pa.RecordBatch, pushes: Sequence[int]) -> None:
-        """Gather rows that were gathered and converted before, with the numbers of their pushes."""
+        """Gather rows that were gathered and converted before, with the numbers of their pushes.
+
+        >>> from windrow.schema import columns_of
+        >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
+        >>> gathered, again = GatheredRows(stream), GatheredRows(stream)
+        >>> row = {"ts": "2026-01-01", "x": 1}
+        >>> gathered.take(row), gathered.take([row, row])
+        (True, True)
+        >>> again.add_again(gathered.converted(), gathered.pushes().tolist())
+        >>> again.rows == gathered.rows, again.pushes().tolist()
+        (True, [1, 2, 2])
+        """
         columns = []
         for column in batch.columns:
             is_time = pa.types.is_timestamp(column.type)
             columns.append((column.cast(pa.int64()) if is_time else column).to_pylist())
-        rows = list(zip(*columns, strict=True))
+        rows = list[PlainRow](zip(*columns, strict=True))
+        for place in range(1, len(rows)):
+            if pushes[place] == pushes[place - 1]:
+                rows[place] = JoinedRow(rows[place])
         self.rows += rows
-        self.pushes += pushes
-        self._push = self.pushes[-1]
         for row in rows if self._texts else ():
             self._count_characters(row)
 
@@ -130,8 +142,8 @@ class GatheredRows:
     def pushes(self) -> NDArray[np.int64]:
         """The number of the push of each row."""
         if JoinedRow not in set(map(type, self.rows)):
-            return np.arange(len(self.rows))
-        return np.cumsum([type(row) is not JoinedRow for row in self.rows])
+            return np.arange(len(self.rows), dtype=np.int64)
+        return np.cumsum([type(row) is not JoinedRow for row in self.rows], dtype=np.int64)
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows as they are converted one by one."""
@@ -139,7 +151,7 @@ class GatheredRows:
 
     def drop_after(self, count: int) -> None:
         """Only so many of the rows were pushed, after all."""
-        self.rows, self.pushes = self.rows[:count], self.pushes[:count]
+        self.rows = self.rows[:count]
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""

@@ -21,7 +21,7 @@ from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import CheckpointError, DataError, Place
 from windrow.storage import Storage
 
-__all__ = ["ParquetWriter", "ProcessParquetWriter"]
+__all__ = ["LastingParquetWriter", "ParquetWriter", "ProcessParquetWriter"]
 
 # Who writes to which folder, for as long as anybody knows the writer.
 _WRITERS: WeakValueDictionary[str, ParquetWriter] = WeakValueDictionary()
@@ -113,6 +113,29 @@ class ProcessParquetWriter(Writer):
             merge_settled(folder, self._batches_per_file, batch_id)
         table = _marked(tables[self.feeds[0]], _MARKS[0])
         write_whole(table, self._folder / batch_file(batch_id))
+
+
+class LastingParquetWriter(Writer):
+    """The files of a job in this process whose state is kept: the next run of it goes on.
+
+    batches: that it has written; None: it begins. A file beyond them was not known to be written
+    when the last run ended, and is written again: so each batch keeps a file of its own.
+    """
+
+    def __init__(self, sink: Parquet, place: Place | None, batches: int | None) -> None:
+        self._folder = Path(sink.path)
+        self.feeds: tuple[str, ...] = (sink.feed,)
+        if batches is None:
+            _empty_folder(self._folder, place)
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for file in self._folder.iterdir():
+            if BATCH_FILE.fullmatch(file.name) and file.name >= batch_file(batches):
+                file.unlink()
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the file of the batch."""
+        write_whole(tables[self.feeds[0]], self._folder / batch_file(batch_id))
 
 
 def _empty_folder(folder: Path, place: Place | None) -> None:

@@ -13,15 +13,20 @@ from windrow.clocks import COMPLETE, refuse_arrival
 from windrow.connectors.contract import Source
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.operation_words import operation_words
 from windrow.jobs.watcher import JobWatcher, Standing
 from windrow.schema import StreamSchema
 from windrow.sinks import Sink
+from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.driver.triggers import AVAILABLE
+from windrow.spark.monitoring.operation_rows import operation_rows
 from windrow.spark.settings import local_session
 
 __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
+
+StartedQuery = SparkQuery | SparkHistoryQuery
 
 DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
@@ -95,7 +100,7 @@ def _declare(
 
 
 def _end(
-    job: Job, session: SparkWindrowSession, started: dict[str, SparkQuery], watcher: JobWatcher
+    job: Job, session: SparkWindrowSession, started: dict[str, StartedQuery], watcher: JobWatcher
 ) -> None:
     """All streams are complete: the last answers come, and those about the past."""
     session.finish()
@@ -106,19 +111,20 @@ def _end(
         watcher.ended(question.name, session.ask(question.text))
     watcher.advanced(_rows_read(session), 1.0)
     watcher.stood(lambda: [_standing(query) for query in started.values()])
+    watcher.operated(operation_rows(session.progress()))
     # Histories count bad rows, and keep none of them.
     read = {name: None for query in started.values() for name in query.plan.streams}
     watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in read})
 
 
-def _goes_on(started: list[SparkQuery], trigger: str | None) -> bool:
+def _goes_on(started: list[StartedQuery], trigger: str | None) -> bool:
     """Whether a query runs; histories alone go on for ever where a source has no end."""
     if not started:
         return trigger != AVAILABLE
     return bool([query for query in started if not _has_ended(query)])
 
 
-def _has_ended(query: SparkQuery) -> bool:
+def _has_ended(query: StartedQuery) -> bool:
     """Whether a query has; raises what it failed with."""
     return not query.is_running and query.await_end()
 
@@ -133,7 +139,7 @@ def _is_ending_within(interruption: Interruption, span_s: float) -> bool:
 
 def _started(
     job: Job, session: SparkWindrowSession, watcher: JobWatcher, trigger: str | None
-) -> dict[str, SparkQuery]:
+) -> dict[str, StartedQuery]:
     """All queries of the job at work, in as few Spark queries as can be.
 
     A query that the checkpoint still runs and the script no longer has is ended.
@@ -158,10 +164,13 @@ def _show(show: Callable[[pa.Table], None], answers: pa.Table, batch_id: int) ->
         show(answers)
 
 
-def _standing(query: SparkQuery) -> Standing:
+def _standing(query: StartedQuery) -> Standing:
     """Results are kept by sinks into memory only, and shown at the end: answers tell the rest."""
     status = query.status
-    return Standing(query.name, status.clock_us, None, None, status.answers)
+    latency = query.run.meter.times.shown()
+    took = latency["batch_ms"]
+    words = operation_words(took.get("p50"), took.get("p95"), latency["busy"])
+    return Standing(query.name, status.clock_us, None, None, status.answers, words)
 
 
 def _rows_read(session: SparkWindrowSession) -> int:

@@ -40,7 +40,13 @@ from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
-__all__ = ["bundle_outputs", "history_outputs", "shard_outputs", "started_stream"]
+__all__ = [
+    "bundle_outputs",
+    "history_outputs",
+    "question_outputs",
+    "shard_outputs",
+    "started_stream",
+]
 
 OUTPUT_MODE = "append"
 
@@ -124,6 +130,25 @@ def history_outputs(
 
     packed = _packed(source, columns_kept(schema), packer_of)
     operator = BucketOperator("history_step", (text, checkpoint.spark_location, archive), buckets)
+    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+
+
+def question_outputs(
+    session: SparkSession,
+    schema: HistorySchema,
+    text: str,
+    source: DataFrame,
+    checkpoint: QueryCheckpoint,
+    buckets: tuple[int, ...],
+) -> DataFrame:
+    """The stream of what the bucket of a continuous question gives; text: as workers read it."""
+    history = history_text(schema)
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        return HistoryPacker(history_of_text(history), buckets, task)
+
+    packed = _packed(source, columns_kept(schema), packer_of)
+    operator = BucketOperator("question_step", (text, checkpoint.spark_location), buckets)
     return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 

@@ -160,10 +160,8 @@ class SparkQuery(PlannedQuery, Query):
 
             query.progress()["is_running"]
         """
-        stream = self.run.stream
-        last = stream.lastProgress if stream is not None else None
         rows = window_rows_of([self])
-        return progress_of(self.name, self.status, self.is_running, last, rows, self.plan)
+        return progress_of(self.name, self.status, self.is_running, self.run, rows, self.plan)
 
     def rows_read(self, batch_id: int) -> int | None:
         """How many rows a batch of its own run has read; None where only Spark knows."""

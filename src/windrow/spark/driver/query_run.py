@@ -129,6 +129,11 @@ class QueryRun(StreamingRun):
         """How many rows a batch has read: to Spark, a file that tasks read is one."""
         return self._rows_read.get(batch_id)
 
+    @property
+    def clock_us(self) -> int | None:
+        """The instant through which its last batch has answered."""
+        return self._outlet.status.clock_us
+
     def _ended(self) -> None:
         self._outlet.end()
 

@@ -38,6 +38,7 @@ class QueryStatus:
     rebuilt: int = 0  # buckets whose live shard was rebuilt in the last batch
     rebuilt_so_far: int = 0
     bucket_rows: list[int] = field(default_factory=list)  # rows held, by bucket
+    bucket_bytes: list[int] = field(default_factory=list)  # and what they and their sums take
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     answers: int = 0  # rows given so far
     batch_ms: float = 0.0
@@ -71,6 +72,7 @@ class QueryStatus:
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
         self.rebuilt_so_far += self.rebuilt
         self.bucket_rows = [sum(window.rows for window in each.windows) for each in outputs]
+        self.bucket_bytes = [sum(window.bytes for window in each.windows) for each in outputs]
         self.heavy = faded(self.heavy, [count for each in outputs for count in each.heavy])
         self.answers += answers
         reported = [each.running for each in outputs if each.running]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from windrow.storage import Storage
 
-__all__ = ["BATCH_FILE", "MERGED_BYTES_LIMIT", "batch_file", "finish_merge", "merge_settled"]
+__all__ = ["BATCH_FILE", "MERGED_BYTES_LIMIT", "batch_file", "finish_merge", "merge_committed"]
 
 BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 # Files that come to more than this together are not small.
@@ -31,17 +31,17 @@ def batch_file(batch_id: int) -> str:
     return f"batch-{batch_id:012d}.parquet" if batch_id >= 0 else ""
 
 
-def merge_settled(folder: Storage, batches_per_file: int, next_batch: int) -> None:
+def merge_committed(folder: Storage, batches_per_file: int, next_batch: int) -> None:
     """Puts files of batches before this one together, so many batches in each file.
 
     Batches are counted from the first: with 100, those of 0 to 99 come together.
     """
     finish_merge(folder)
-    settled = next_batch // batches_per_file * batches_per_file
+    committed = next_batch // batches_per_file * batches_per_file
     sizes = {
         name: size
         for name, size in folder.sizes().items()
-        if BATCH_FILE.fullmatch(name) and name < batch_file(settled)
+        if BATCH_FILE.fullmatch(name) and name < batch_file(committed)
     }
     for names in _groups(sizes, batches_per_file):
         if sum(sizes[name] for name in names) <= MERGED_BYTES_LIMIT:

@@ -15,7 +15,7 @@ from windrow.connectors.parquet.merged_files import (
     BATCH_FILE,
     batch_file,
     finish_merge,
-    merge_settled,
+    merge_committed,
 )
 from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import CheckpointError, DataError, Place
@@ -82,7 +82,7 @@ class ParquetWriter(Writer):
         """Writes the file of the batch; where there is nothing to write, there is no file."""
         if self._batches_per_file > 1 and batch_id % self._batches_per_file == 0:
             # Spark has committed all batches before this one: none of them comes again.
-            merge_settled(self._storage, self._batches_per_file, batch_id)
+            merge_committed(self._storage, self._batches_per_file, batch_id)
         table, name = tables[self.feeds[0]], batch_file(batch_id)
         if table.num_rows:
             data = pa.BufferOutputStream()
@@ -110,7 +110,7 @@ class ProcessParquetWriter(Writer):
         """Writes the file of the batch."""
         if self._batches_per_file > 1 and batch_id % self._batches_per_file == 0:
             folder = Storage(self._folder, is_private=False)
-            merge_settled(folder, self._batches_per_file, batch_id)
+            merge_committed(folder, self._batches_per_file, batch_id)
         table = _marked(tables[self.feeds[0]], _MARKS[0])
         write_whole(table, self._folder / batch_file(batch_id))
 

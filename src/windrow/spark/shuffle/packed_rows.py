@@ -33,7 +33,7 @@ __all__ = [
 NARROWED_FROM_ROWS = 1_000
 # The least value comes first, then the differences.
 _BASE = np.dtype(np.int64)
-_NARROW = tuple(map(np.dtype, (np.uint8, np.uint16, np.uint32)))
+_NARROW: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, ("u1", "u2", "u4")))
 
 
 class PackedRows(NamedTuple):
@@ -121,7 +121,7 @@ def _narrowed(values: Section) -> Section:
     numbers = np.frombuffer(values, _BASE)
     low, high = int(numbers.min()), int(numbers.max())
     for kind in _NARROW:
-        if high - low <= np.iinfo(kind).max:
+        if high - low < 1 << 8 * kind.itemsize:
             return _BASE.type(low).tobytes() + (numbers - low).astype(kind).tobytes()
     return values
 

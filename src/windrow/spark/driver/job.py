@@ -49,6 +49,8 @@ def run_on_spark(
     sources = job.sources()
     for schema, source in sources.values():
         source.check_on_spark(schema)  # now, as Spark takes its time to start
+    for table, source in job.table_sources().values():
+        source.check_on_spark(table)
     spark = local_session(ui=ui, jars=jars, packages=packages)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
@@ -85,11 +87,16 @@ def _run(
 def _declare(
     job: Job, session: SparkWindrowSession, sources: dict[str, tuple[StreamSchema, Source]]
 ) -> str | None:
-    """Streams, functions, views and histories of the script; returns the trigger of queries."""
+    """Streams, tables, functions, views and histories; returns the trigger of queries."""
     for function in job.functions.values():
         session.add_function(function)
     for name, (schema, source) in sources.items():
         session.stream(name, schema.types, source=source, **schema.declared())
+    for each in job.tables.values():
+        if each.source is not None:
+            table = each.schema
+            time = table.time or None
+            session.table(table.name, table.types, key=table.key, time=time, source=each.source)
     for view in job.views_of(sources):
         session.view(view.name, view.text)
     for name, history in job.histories.items():

@@ -50,7 +50,8 @@ from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.question_run import QuestionRun
 from windrow.spark.driver.session_reports import SparkSessionReports
-from windrow.spark.driver.without_tables import WithoutTables
+from windrow.spark.driver.session_tables import SparkSessionTables
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
@@ -78,7 +79,7 @@ class SparkWindrowSession(
     SparkSessionReports,
     InlinedViews,
     ContinuousQuestions,
-    WithoutTables,
+    SparkSessionTables,
     NamedParts,
     Asking,
 ):
@@ -120,6 +121,7 @@ class SparkWindrowSession(
         advise(spark)
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._sources: dict[str, DataFrame] = {}
+        self._tables: dict[str, TableFeed] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._questions: dict[str, SparkHistoryQuery] = {}
         self._governing = Governing(self.memory, self._running)
@@ -201,6 +203,7 @@ class SparkWindrowSession(
             self._buckets,
             self._governing,
             self._bundles.runs,
+            self._tables,
         )
         self._governing.admit(query)
         self._queries[chosen] = query

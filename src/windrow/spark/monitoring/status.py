@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ class QueryStatus:
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
     account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
     tree: dict[str, Any] = field(default_factory=dict)  # bytes of nodes, algorithms of blocks
+    tables: dict[str, dict[str, int]] = field(default_factory=dict)  # rows, waiting and bytes
 
     @classmethod
     def new(cls, plan: RunnablePlan) -> QueryStatus:
@@ -83,6 +84,7 @@ class QueryStatus:
                 sum(parts) for parts in zip(*(each["sizes"] for each in reported), strict=True)
             ]
             self.tree = {"sizes": sizes, "blocks": reported[0]["blocks"]}
+            self.tables = _held([each["tables"] for each in reported])
         elif reported:
             parts = [Figures.from_json(each["figures"]) for each in reported]
             self.figures = asdict(combined_figures(parts))
@@ -107,3 +109,14 @@ class QueryStatus:
         parts["windows"] = [WindowReport.from_json(numbers) for numbers in saved["windows"]]
         parts["limits"] = WindowLimits.from_json(saved["limits"])
         return cls(**parts)
+
+
+def _held(reports: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, int]]:
+    """What tables hold over all buckets; copies have bytes, but no rows of their own."""
+    return {
+        name: {
+            "bytes": sum(each[name]["bytes"] for each in reports),
+            **{what: sum(each[name][what] for each in reports) for what in ("rows", "waiting")},
+        }
+        for name in reports[0]
+    }

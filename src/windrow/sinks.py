@@ -50,13 +50,15 @@ __all__ = [
 Sink = DescribedSink | Callable[[pa.Table, int], object]
 
 
-def parquet(path: str | Path, feed: str = "answers") -> Parquet:
+def parquet(path: str | Path, feed: str = "answers", batches_per_file: int = 1) -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file.
 
+    batches_per_file: files of so many batches become one, once none of them can come again.
+
     >>> parquet("alarms", feed="changes")
-    Parquet(path='alarms', feed='changes')
+    Parquet(path='alarms', feed='changes', batches_per_file=1)
     """
-    return Parquet(str(path), feed)
+    return Parquet(str(path), feed, batches_per_file)
 
 
 def delta(path: str | Path, feed: str = "answers") -> Delta:

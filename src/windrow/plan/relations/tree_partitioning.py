@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import PlanInput, QueryPlan
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -31,31 +31,39 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
+from windrow.schema import BIGINT
 
-__all__ = ["TreePartitioning", "bucket_words", "tree_partitioning"]
+__all__ = ["ALONE", "TreePartitioning", "bucket_words", "can_be_partitioned", "tree_partitioning"]
 
 # So many ways are looked at, of the tree and of each of its parts.
 WAYS_LIMIT = 32
 STEPS_LIMIT = 2_000
 
-# A way to partition: of each input what its rows go by; None: a row may go anywhere.
-Way = Mapping[tuple[Block, int], Expr | None]
+# The key of rows that all go to the first bucket.
+ALONE = Literal(0, BIGINT)
+
+# A way to partition: of each input, and of each relation that is received, what its rows go by;
+# None: a row may go anywhere.
+Way = Mapping[tuple[Relation, int], Expr | None]
 
 
 @dataclass(frozen=True)
 class TreePartitioning:
     """keys: of each input of the plan the expressions over its stream; none: its rows go anywhere.
 
-    reason: why all rows must be in one bucket; '' where they need not.
+    reason: why all rows must be in one bucket; '' where they need not. received: of each relation
+    that a stage is given the expressions over its fields; none: its rows go by all they hold.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
     reason: str = ""
+    received: tuple[tuple[Expr, ...], ...] = ()
 
     @property
     def is_sharded(self) -> bool:
@@ -69,19 +77,30 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     if adds_up and all(_is_free(entry) for entry in plan.inputs):
         # The states of its parts add up on the driver, wherever they come from.
         return TreePartitioning(((),) * len(plan.inputs))
+    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+        return TreePartitioning((), "it has rows before any row has come")
     search = _Search()
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
-    places = [(block, own) for block in plan.blocks for own in range(len(block.entries))]
+    places: list[tuple[Relation, int]] = [
+        (block, own) for block in plan.blocks for own in range(len(block.entries))
+    ]
+    count = len(places)
+    places += [(each, 0) for each in plan.received]
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
-    by_input = zip(*ways, strict=True)
-    return TreePartitioning(
-        tuple(tuple(part for part in parts if part is not None) for parts in by_input)
-    )
+    by_place = [
+        tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)
+    ]
+    return TreePartitioning(tuple(by_place[:count]), received=tuple(by_place[count:]))
+
+
+def can_be_partitioned(relation: Relation) -> bool:
+    """Whether the relation is the sum of what it is in each of many buckets."""
+    return next(_Search().ways(relation, None), None) is not None
 
 
 class _Search:
@@ -111,6 +130,13 @@ class _Search:
     def _ways(self, node: Relation, key: Expr | None) -> Iterator[Way]:
         if isinstance(node, Block):
             return self._of_block(node, key)
+        if isinstance(node, Received):
+            return iter([{(node, 0): key}])
+        if isinstance(node, Sent):
+            return self._of_sent(node)
+        if isinstance(node, LocalTopRows | LocalAggregate):
+            assert key is None  # it is part of what a stage sends
+            return self.ways(node.input, None)
         if isinstance(node, Project):
             by_id = {item.field.id: item.expression for item in node.items}
             return self.ways(node.input, None if key is None else substituted(key, by_id))
@@ -191,6 +217,15 @@ class _Search:
                     yield both
                 else:
                     self._tell("a window is needed by one key here and by another one there")
+
+    def _of_sent(self, node: Sent) -> Iterator[Way]:
+        """Parts of which each is in one bucket, or in all by a key of its own."""
+        shared = [(part, None) for part, alone in zip(node.parts, node.alone, strict=True) if not alone]
+        one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
+        blocks = [part for part in one if isinstance(part, Block)]
+        kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
+        for way in self._together(shared) if shared else [{}]:
+            yield {**way, **kept}
 
     # ---- blocks
 

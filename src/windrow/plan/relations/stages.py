@@ -41,7 +41,7 @@ from windrow.schema import BIGINT
 __all__ = ["STAGES_LIMIT", "stages_of"]
 
 # Each stage costs a batch about as much as the first one, whatever it has to do.
-STAGES_LIMIT = 4
+STAGES_LIMIT = 3
 
 # What keeps nothing is not worth a stage.
 _LIGHT = (Received, Project, Filter, ValidRows, Unnest)
@@ -70,6 +70,8 @@ def stages_of(plan: TreePlan) -> tuple[TreePlan, ...]:
             break
         cuts.append(cut)
         relation = cut.rest
+    if not cuts:
+        return (plan,)
     plans = [replace(plan, relation=relation)]
     for cut in reversed(cuts):
         entered = {node.number for node in plans[0].entered if isinstance(node, Received)}

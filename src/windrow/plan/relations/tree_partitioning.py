@@ -77,12 +77,12 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     if adds_up and all(_is_free(entry) for entry in plan.inputs):
         # The states of its parts add up on the driver, wherever they come from.
         return TreePartitioning(((),) * len(plan.inputs))
-    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
-        return TreePartitioning((), "it has rows before any row has come")
     search = _Search()
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
+    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+        return TreePartitioning((), "it has rows before any row has come")
     places: list[tuple[Relation, int]] = [
         (block, own) for block in plan.blocks for own in range(len(block.entries))
     ]
@@ -220,7 +220,9 @@ class _Search:
 
     def _of_sent(self, node: Sent) -> Iterator[Way]:
         """Parts of which each is in one bucket, or in all by a key of its own."""
-        shared = [(part, None) for part, alone in zip(node.parts, node.alone, strict=True) if not alone]
+        shared = [
+            (part, None) for part, alone in zip(node.parts, node.alone, strict=True) if not alone
+        ]
         one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
         blocks = [part for part in one if isinstance(part, Block)]
         kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
@@ -247,7 +249,7 @@ class _Search:
             yield from self._fails(_block_words(block))
 
     def _by_column(self, block: Block, column: Expr | None) -> Way | None:
-        way: dict[tuple[Block, int], Expr | None] = {}
+        way: dict[tuple[Relation, int], Expr | None] = {}
         for plan in block.plans:
             keys: Sequence[Expr | None] | None = [None] * len(plan.inputs)
             if column is not None:
@@ -397,9 +399,11 @@ def bucket_words(plan: TreePlan, buckets: int | None = None) -> str:
     if found.reason:
         return f"in one bucket, because {found.reason}"
     many = "many" if buckets is None else str(buckets)
+    if plan.received:
+        return f"in {many} buckets"
     shown = []
     for (own, number), entry, keys in zip(plan.places, plan.inputs, found.keys, strict=True):
         named = [entry if at == number else each for at, each in enumerate(own.inputs)]
-        words = show_list(keys, replace(own, inputs=tuple(named)))
-        shown.append(words or f"any row of {entry.alias}")
+        words = show_list(keys, replace(own, inputs=tuple(named))) or f"any row of {entry.alias}"
+        shown.append(f"{entry.alias} in the first" if ALONE in keys else words)
     return f"in {many} buckets by {', '.join(dict.fromkeys(shown))}"

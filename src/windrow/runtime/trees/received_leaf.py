@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.event_time import START_OF_TIME

@@ -1,4 +1,4 @@
-"""What all stages of a tree give in a batch, of which the last one takes everything to the driver."""
+"""What all stages of a tree give in a batch: the last one takes it to the driver."""
 
 from __future__ import annotations
 

@@ -106,7 +106,10 @@ def gather_exchanged(packets: Iterable[bytes]) -> Exchanged:
     return Exchanged(
         clock_us,
         first_us,
-        {number: _in_order([p.rows[number] for p in opened if number in p.rows]) for number in numbers},
+        {
+            number: _in_order([p.rows[number] for p in opened if number in p.rows])
+            for number in numbers
+        },
         below,
         [report for packet in opened for report in packet.reports],
     )

@@ -6,7 +6,7 @@ built again from those; otherwise it is run again, batch by batch, from a snapsh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,7 +35,7 @@ from windrow.spark.worker.sent_output import SentOutput
 from windrow.spark.worker.tree_nodes import nodes_of
 from windrow.spark.worker.tree_output import CLOSED, WHOLE, TreeOutput
 from windrow.spark.worker.waiting_times import WaitingTimes
-from windrow.spark.worker.window_report import window_reports
+from windrow.spark.worker.window_report import WindowReport, window_reports
 
 __all__ = ["LiveTree", "tree_instants"]
 
@@ -93,7 +93,9 @@ class LiveTree:
         waiting = {stream: self._times.waiting(stream) for stream in applied}
         instants = np.unique(np.concatenate([due, *output.instants]))
         newest = self._times.newest_instant_us
-        parts, windows = output.to_parts(noted), window_reports(self._shard)
+        parts = output.to_parts(noted)
+        # A stage without windows holds what it holds for those below it: the first stands for all.
+        windows = window_reports(self._shard) or (WindowReport(0, bytes=self._shard.nbytes),)
         return StepResult(parts, instants, applied, waiting, newest, windows, self._running())
 
     def _run(self, step: StepInput) -> TreeOutput:

@@ -24,6 +24,7 @@ from windrow.rows.evaluate import evaluate_or_null
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.rows.prepare import buckets_of_words, mixed_words
 from windrow.rows.prepared_names import TIME, VALUE, WEIGHT, column_name
+from windrow.spark.shuffle.packed_rows import BucketRows
 from windrow.spark.shuffle.routing import rows_by_bucket
 
 __all__ = [
@@ -150,10 +151,10 @@ class ExchangeRouter:
             pairs = zip(plan.received, keys, strict=True)
             self._keys = {node.number: _over_rows(own, node) for node, own in pairs}
 
-    def parts(self, number: int, rows: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, number: int, rows: pa.RecordBatch) -> BucketRows:
         """The changes for each of the buckets, in order of time."""
         if self._buckets == 1 or number not in self._keys:
-            return [rows, *[rows.slice(0, 0)] * (self._buckets - 1)]
+            return BucketRows.all_in_first(rows, self._buckets)
         return rows_by_bucket(rows, self._owners(number, rows), self._buckets)
 
     def _owners(self, number: int, rows: pa.RecordBatch) -> NDArray[np.int64]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,6 +19,7 @@ from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
+from windrow.spark.shuffle.table_packer import RecordForm, TablePacker
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
@@ -25,9 +28,11 @@ from windrow.spark.worker.shard_step import ShardStep
 from windrow.spark.worker.stage_step import StageStep
 from windrow.spark.worker.tree_step import TreeStep
 from windrow.storage import Storage
+from windrow.table_schema import TableSchema
 from windrow.windows.lifetime import Lifetime
 
 FEEDS = ("answers", "changes", "result")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class DictionaryState:
@@ -61,8 +66,14 @@ class DictionaryState:
 class DrivenJob:
     """Runs batches of one query in some buckets."""
 
-    def __init__(self, plan: RunnablePlan, folder: Path, buckets: int = 1) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        plan: RunnablePlan,
+        folder: Path,
+        buckets: int = 1,
+        tables: Sequence[TableSchema] = (),
+    ) -> None:
+        self.plan, self.tables = plan, tables
         is_exact = plan.error_percent is None
         self.run: RunnablePlan = plan if is_exact else inner_plan(plan).plan
         is_tree = isinstance(plan, TreePlan)
@@ -83,9 +94,10 @@ class DrivenJob:
     def restart(self) -> None:
         """Forget all but the state store and the checkpoint."""
         count, print_ = len(self.states), fingerprint(self.run)
+        beside = {"tables": self.tables} if self.tables else {}
         if len(self.stages) == 1:
             self.steps = [
-                self._step(self.run, print_, "owner", bucket, LiveCache(lends=False))
+                self._step(self.run, print_, "owner", bucket, LiveCache(lends=False), **beside)
                 for bucket in range(count)
             ]
         else:
@@ -111,17 +123,23 @@ class DrivenJob:
             step.cache = LiveCache(lends=False)
 
     def batch(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> dict[str, pa.Table]:
-        """One batch with rows of streams and orders; what it gives."""
-        outputs = self.outputs(tables, orders)
+        """One batch with rows of streams, orders and records of tables; what it gives."""
+        outputs = self.outputs(tables, orders, changes)
         given = self.publication.absorb(self.batch_id, outputs, FEEDS)
         self.publication.save()
         self.batch_id += 1
         return given
 
     def outputs(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> list[ShardOutput]:
         """What all buckets give for a batch."""
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
@@ -133,10 +151,24 @@ class DrivenJob:
                 packer.add(batch)
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):
                 packets[bucket].append(packet)
+        for table, (form, batches) in changes.items():
+            for bucket, packet in enumerate(self._packed(table, form, batches)):
+                packets[bucket].append(packet)
         values = _run(self.steps, packets, self.states)
         for steps, states in zip(self.later_steps, self.later_states, strict=True):
             values = _run(steps, list(zip(*values, strict=True)), states)
         return by_bucket([ShardOutput.from_bytes(value) for (value,) in values])
+
+    def _packed(
+        self, table: str, form: RecordForm, batches: Sequence[pa.RecordBatch]
+    ) -> list[bytes]:
+        """The packets of a table's records, each batch of a task of its own."""
+        assert isinstance(self.run, TreePlan)
+        (schema,) = (each for each in self.tables if each.name == table)
+        packer = TablePacker(self.run, schema, form, tuple(range(len(self.states))))
+        for batch in batches:
+            packer.add(batch)
+        return packer.take().column("packet").to_pylist()
 
     @property
     def clock(self) -> int:

@@ -60,7 +60,9 @@ def stages_of(plan: TreePlan) -> tuple[TreePlan, ...]:
 
     All but the last have Sent as their root, all but the first have Received as their leaves.
     """
-    if plan.partitioning.is_sharded or plan.closing is not None or plan.combined is not None:
+    is_one = plan.partitioning.is_sharded or plan.combined is not None
+    # Answers of sessions that close are a second tree; tables are read where rows are.
+    if is_one or plan.closing is not None or plan.own_tables:
         return (plan,)
     cuts: list[_Cut] = []
     relation, fresh = plan.relation, FreshIds(plan.relation, "x")

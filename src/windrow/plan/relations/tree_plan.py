@@ -187,12 +187,12 @@ class TreePlan:
 
         Answers in a window are no longer rows, nor are sums of rows that are never let go, nor what
         a stage receives. Windows that count rows, and sessions, need the order in which rows came,
-        and those that have left.
+        and those that have left. Rows of tables never leave by themselves.
         """
         kinds = [entry.window.traits for entry in self.inputs]
         leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
         remembers = any(isinstance(each, AnswerWindow) for each in walk_relations(self.relation))
-        return leave and not remembers and not self.received
+        return leave and not (remembers or self.received or self.own_tables)
 
     @cached_property
     def partitioning(self) -> TreePartitioning:

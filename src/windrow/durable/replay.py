@@ -121,7 +121,7 @@ class Replay:
     def _query(self, record: Record) -> None:
         told = record.header
         asked = (told["text"], told["name"], told["algorithm"], told["store"])
-        self._session.register(*asked, has_name=told.get("has_name"))
+        self._session.register(*asked, has_name=told.get("has_name"), plan=told.get("plan"))
 
     def _stop(self, record: Record) -> None:
         self._session[record.header["query"]].stop()

@@ -17,6 +17,7 @@ from windrow.durable.saved_parts import SavedParts, SavedReader
 from windrow.durable.saved_queries import load_query, saved_query, why_not_saved
 from windrow.durable.saved_streams import load_stream, saved_stream
 from windrow.durable.snapshots import Snapshot
+from windrow.plan.serialise import plan_to_json
 from windrow.runtime.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
         "tables": {name: parts.add(each.snapshot()) for name, each in tables.stores.items()},
         "reached": [tables.reached, tables.is_finished],
         "queries": [
-            {**session.told_of(query), "state": saved_query(query, parts)}
+            {
+                **session.told_of(query),
+                "plan": plan_to_json(query.plan),
+                "state": saved_query(query, parts),
+            }
             for query in session.running_queries()
         ],
         "streams": {name: saved_stream(each, parts) for name, each in ingest.streams.items()},

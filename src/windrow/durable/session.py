@@ -29,6 +29,7 @@ from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
 from windrow.plan.history_schema import HistorySchema
+from windrow.plan.serialise import plan_from_json
 from windrow.plan.user_functions import GivenFunction
 from windrow.query import Query
 from windrow.rows.file_rows import FileRows
@@ -366,9 +367,19 @@ class DurableSession(EmbeddedSession):
         store: str,
         *,
         has_name: bool | None = None,
+        plan: str | None = None,
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
-        """Register a query of which the log has a record; has_name: whether somebody named it."""
-        made = super().query(text, name, algorithm, store)
+        """Register a query of which the log or a snapshot has a record.
+
+        has_name: whether somebody named it. plan: by which it runs, whatever another version of
+        Windrow would plan; its saved rows are of that plan.
+        """
+        made: EmbeddedQuery | EmbeddedHistoryQuery
+        if plan is None:
+            made = super().query(text, name, algorithm, store)
+        else:
+            with self._knowing_functions():
+                made = self._begun(plan_from_json(plan), name)
         made.registry = self  # type: ignore[union-attr]
         is_named = name is not None if has_name is None else has_name
         self._asked[made.name] = _Asked(text, printed(text), algorithm, store, is_named)

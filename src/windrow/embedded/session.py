@@ -198,6 +198,9 @@ class EmbeddedSession(
     ) -> EmbeddedQuery:
         how = (algorithm, store)
         plan = plan_query(select, self._catalog, *how, shares_views=self._shares_views)
+        return self._begun(plan, name)
+
+    def _begun(self, plan: RunnablePlan, name: str | None) -> EmbeddedQuery:
         name = self._free_name(name)
         self._flush()
         warn_of_growth(name, plan)

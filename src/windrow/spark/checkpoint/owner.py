@@ -31,7 +31,11 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class CheckpointOwner:
-    """windrow: the version that wrote it. plan: as plan_to_json gives it."""
+    """windrow: the version that wrote it. plan: as plan_to_json gives it.
+
+    goes_on: whether it begins with the state of another run (checkpoint.beginning); its grid is 0
+    until it is started with a sink.
+    """
 
     format: int
     windrow: str
@@ -40,6 +44,7 @@ class CheckpointOwner:
     grid_us: int
     query: str
     plan: Mapping[str, Any]
+    goes_on: bool = False
 
     @classmethod
     def new(
@@ -52,6 +57,8 @@ class CheckpointOwner:
     def to_bytes(self) -> bytes:
         """The owner with its checksum."""
         parts = asdict(self)
+        if not self.goes_on:
+            del parts["goes_on"]  # so that the version before reads it
         return json.dumps({**parts, _CHECKSUM: _checksum(parts)}, indent=1).encode()
 
     @classmethod
@@ -83,7 +90,7 @@ class CheckpointOwner:
             raise _foreign(query, self._difference(mine))
         for field, meaning in _MEANINGS.items():
             found, wanted = getattr(self, field), getattr(mine, field)
-            if found != wanted:
+            if found != wanted and not (field == "grid_us" and self.goes_on and not found):
                 raise _foreign(query, f"its {meaning} is {found}, this query's is {wanted}")
 
     def _difference(self, mine: CheckpointOwner) -> str:

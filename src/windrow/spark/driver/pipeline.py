@@ -56,8 +56,12 @@ def shard_outputs(
     buckets: tuple[int, ...],
     grid_us: int,
     routing: Routing = NO_ROUTING,
+    begins: str = "",
 ) -> DataFrame:
-    """The stream of what the shards give, one row per bucket and batch."""
+    """The stream of what the shards give, one row per bucket and batch.
+
+    begins: the folder with what buckets have before their first batch, '' for nothing.
+    """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
 
@@ -67,7 +71,8 @@ def shard_outputs(
                 return TreePacker(tree_of(text), stream, buckets, task)
             packer = Packer(plan_of(text), stream, buckets, task, routing)
             if grid_us > 1 and not routing.keys:
-                packer.combine_above(known_completeness(context, owner, stream), grid_us)
+                known = known_completeness(context, owner, stream, is_begun=bool(begins))
+                packer.combine_above(known, grid_us)
             return packer
 
         return make
@@ -77,7 +82,7 @@ def shard_outputs(
         for name in plan.streams
     ]
     step = "tree_step" if is_tree else "shard_step"
-    operator = BucketOperator(step, (text, fingerprint, owner, grid_us), buckets)
+    operator = BucketOperator(step, (text, fingerprint, owner, grid_us, begins), buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 

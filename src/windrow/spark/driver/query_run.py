@@ -87,7 +87,10 @@ class QueryRun(StreamingRun):
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
-        return shard_outputs(self._spark, self._run_plan, fingerprint(self._run_plan), *place)
+        begins = self._checkpoint.begins
+        folder = "" if begins is None else begins.uri
+        print_ = fingerprint(self._run_plan)
+        return shard_outputs(self._spark, self._run_plan, print_, *place, folder)
 
     @property
     def _ends_when_done(self) -> bool:

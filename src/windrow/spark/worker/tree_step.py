@@ -23,9 +23,12 @@ from windrow.spark.worker.tree_segments import TreeSegments
 __all__ = ["TreeStep", "step_of"]
 
 
-def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: int) -> TreeStep:
+def step_of(
+    plan_text: str, fingerprint: str, owner: str, grid_us: int, begins: str, bucket: int
+) -> TreeStep:
     """The step of a bucket, as the operator carries it."""
-    return TreeStep(tree_of(plan_text), fingerprint, owner, bucket, PROCESS_CACHE, grid_us)
+    place = (fingerprint, owner, bucket, PROCESS_CACHE, grid_us, begins)
+    return TreeStep(tree_of(plan_text), *place)
 
 
 class TreeStep(ShardStep):

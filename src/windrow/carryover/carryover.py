@@ -66,7 +66,8 @@ class Carryover:
     instant of all; END_OF_TIME while there was none. began_us: it has seen all rows later than
     this. shards, publishers: where rows do not say all, one shard for each bucket, and publishers
     by name. is_combined: rows may stand for several, which only the same query can tell.
-    is_by_arrival: how the clock of its session moves.
+    is_by_arrival: how the clock of its session moves. offsets: on Spark, how far the sources had
+    come, by stream, as Spark writes it.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Carryover:
     is_combined: bool = False
     is_by_arrival: bool = False
     time_zone: str = "UTC"
+    offsets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def row_count(self) -> int:

@@ -44,7 +44,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FIELDS = (
     *("name", "clock_us", "answered_us", "began_us", "rows_in", "set_aside", "is_combined"),
-    *("is_by_arrival", "time_zone"),
+    *("is_by_arrival", "time_zone", "offsets"),
 )
 
 

@@ -191,7 +191,10 @@ class Publication:
         """
         with self._lock:
             if carried.publishers:
+                # What was not read there is read there.
                 self._publisher = _publisher_from(self._run, carried.publishers)
+                self._publisher.drop_answers()
+                self._publisher.drop_changes()
             else:
                 self._publisher.stand_at(carried.clock_us, carried.answered_us)
                 self._published(outputs, ())

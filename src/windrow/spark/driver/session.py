@@ -45,6 +45,7 @@ from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
 from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session_carryover import SparkSessionCarryover
 from windrow.spark.driver.session_reports import SparkSessionReports
 from windrow.spark.driver.without_tables import WithoutTables
 from windrow.spark.monitoring.session_metrics import SessionMetrics
@@ -70,7 +71,13 @@ class Stoppable(Protocol):
 
 
 class SparkWindrowSession(
-    GivingFunctions, SparkSessionReports, InlinedViews, WithoutTables, NamedParts, Asking
+    GivingFunctions,
+    SparkSessionReports,
+    SparkSessionCarryover,
+    InlinedViews,
+    WithoutTables,
+    NamedParts,
+    Asking,
 ):
     """What windrow.connect(spark) returns.
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from windrow.errors import CheckpointError
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
@@ -53,6 +54,16 @@ class TreePublisher:
         """The first instant of all; END_OF_TIME while there was none."""
         return self._publishers[""].first_instant
 
+    def drop_answers(self) -> None:
+        """Let go of the answers that are due."""
+        for publisher in self._publishers.values():
+            publisher.drop_answers()
+
+    def drop_changes(self) -> None:
+        """Let go of the changes so far."""
+        for publisher in self._publishers.values():
+            publisher.drop_changes()
+
     def saved(self) -> dict[str, bytes]:
         """What each publisher saves, by its name."""
         return {name: publisher.snapshot() for name, publisher in self._publishers.items()}
@@ -62,6 +73,12 @@ class TreePublisher:
         """The publisher of which each part saved this."""
         made = cls(plan)
         for name, each in _published(plan).items():
+            if name not in saved:
+                raise CheckpointError(
+                    "WC413",
+                    "the state lacks the order of its rows: a query in process does not save it",
+                    hint="import it in process, or register a query without ORDER BY anew",
+                )
             made._publishers[name] = Publisher.restore(each, saved[name])
         return made
 

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from support.carried_runs import all_of, begun, ended, joined, told, undisturbed
@@ -20,6 +21,7 @@ from support.spark.carried_jobs import (
     to_the_end,
 )
 from support.spark.driven_job import DictionaryState, DrivenJob
+from support.spark.stream_files import Files, Sessions, embedded, random_batches
 from support.streams import Action
 from support.tree_forms import CLOSING_FORMS, TREE_FORMS, WINDOW_FORMS
 from support.tree_rows import tree_actions
@@ -216,3 +218,36 @@ def test_an_order_by_columns_that_are_not_shown_is_kept_in_process_only(tmp_path
     with pytest.raises(CheckpointError, match="WC413"):
         begun_job(text, tmp_path / "file", tmp_path / "checkpoint", 1)
     assert session_of().import_state(tmp_path / "file").is_running
+
+
+@pytest.mark.spark
+@pytest.mark.long_spark
+def test_a_query_goes_on_in_more_buckets(files: Files, sessions: Sessions, tmp_path: Path) -> None:
+    text = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
+              WHERE h.room = c.room GROUP BY h.room"""
+    batches = random_batches(4, seed=61)
+    files.put_all(batches[:2])
+    before = sessions.open(files, buckets=2)
+    query = before.query(text, name="q").start("memory", trigger="available")
+    query.await_end()
+    first = query.answers()
+    query.stop()
+    before.export_state("q", tmp_path / "q.wstate")
+    with pytest.raises(CheckpointError, match="WC411"):
+        before.export_state("r", tmp_path / "r.wstate")
+    with pytest.raises(CheckpointError, match=r"(?s)WC210.*buckets.*windrow state export"):
+        sessions.open(files, buckets=3).query(text, name="q").start("memory")
+    rest = Files(files.spark, tmp_path / "rest")
+    rest.put_all(batches[2:])
+    after = Sessions(sessions.spark, tmp_path / "other").open(rest, buckets=3)
+    sessions.opened.append(after)
+    goes_on = after.import_state(tmp_path / "q.wstate").start("memory", trigger="available")
+    goes_on.await_end()
+    after.finish()
+    expected, _ = embedded(text, batches)
+    found = pa.concat_tables([first, goes_on.answers()])
+    assert found.to_pylist() == expected.answers().to_pylist()
+    running = after.query(text, name="other").start("memory")
+    with pytest.raises(CheckpointError, match=r"(?s)WC404.*running"):
+        after.export_state("other", tmp_path / "running")
+    running.stop()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from windrow.apps.cli.commands import command_app, examples
+from windrow.apps.cli.commands import COMMANDS, command_app, examples
 from windrow.apps.cli.options import AsJson, FunctionsFrom
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.terminal.extras import spark_module
@@ -15,14 +15,19 @@ from windrow.apps.terminal.screen import Screen
 from windrow.carryover.state_file import manifest_of
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.jobs.functions import permitted_modules
-from windrow.jobs.job import NO_MODULES, Job, job_of
+from windrow.jobs.job import Job, job_of
 from windrow.jobs.script_file import read_script
 
 __all__ = ["app"]
 
 app = command_app(
-    help="Write the state of a query into a file, and let another run go on from it.",
+    help=COMMANDS["state"],
     no_args_is_help=True,
+    epilog=examples(
+        "windrow state export hot.wstate --checkpoint state --query hot",
+        "windrow state show hot.wstate",
+        "windrow state import hot.wstate --checkpoint other --buckets 8",
+    ),
 )
 
 StateFile = Annotated[Path, typer.Argument(metavar="FILE", help="A state file.")]
@@ -69,8 +74,9 @@ def import_(
         str, typer.Option(metavar="NAME", help="Its name there, if it shall have another one.")
     ] = "",
     buckets: Annotated[
-        int, typer.Option(help="In how many it shall run; one for each core by default.", min=1)
-    ] = 0,
+        int | None,
+        typer.Option(help="In how many it shall run; one for each core by default.", min=1),
+    ] = None,
     job: Annotated[
         Path | None,
         typer.Option(metavar="SCRIPT", help="A job that has the query, perhaps a changed one."),
@@ -104,8 +110,7 @@ def show(file: StateFile, as_json: AsJson = False) -> None:
 def _job(script: Path | None, functions_from: list[str] | None) -> Job | None:
     if script is None:
         return None
-    modules = permitted_modules(functions_from) if functions_from else NO_MODULES
-    return job_of(read_script(script), modules=modules)
+    return job_of(read_script(script), modules=permitted_modules(functions_from or ()))
 
 
 def _show(screen: Screen, file: Path) -> None:

@@ -34,7 +34,9 @@ def export_state(checkpoint: str, query: str, file: Path, job: Job | None) -> No
         spark.stop()
 
 
-def import_state(checkpoint: str, file: Path, query: str, buckets: int, job: Job | None) -> str:
+def import_state(
+    checkpoint: str, file: Path, query: str, buckets: int | None, job: Job | None
+) -> str:
     """Begins a checkpoint with the state in a file; the name of the query there."""
     with known_functions({} if job is None else job.functions):
         carried = read_state_file(file)

@@ -48,8 +48,9 @@ class _Gathered:
 
 def segments_of(plan: RunnablePlan, header: BucketHeader, state: BucketState) -> ShardSegments:
     """The segments of a bucket of a query."""
-    kind = ShardSegments if isinstance(plan, QueryPlan) else TreeSegments
-    return kind(plan, header, state)
+    if isinstance(plan, QueryPlan):
+        return ShardSegments(plan, header, state)
+    return TreeSegments(plan, header, state)
 
 
 def begun_bucket(plan: RunnablePlan, header: BucketHeader, segment: Segment) -> bytes:

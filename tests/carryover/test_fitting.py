@@ -29,14 +29,14 @@ def file(tmp_path: Path) -> Path:
 
 
 REFUSED = {
-    COUNT.replace("10", "11"): r"WC405.*window of s was .*10 seconds.*11 seconds",
-    COUNT.replace("[10 SECONDS]", "[ROWS 10]"): r"WC405.*window of s was",
-    COUNT.replace("x > 1", "x > 0"): r"WC405.*condition on s was .*, and is ",
-    COUNT.replace("WHERE x > 1", ""): r"WC405.*condition on s was .*, and is none",
-    COUNT.replace("COUNT(*)", "SUM(x)"): r"WC407.*without x of stream 's'",
-    f"{COUNT} ERROR (1%)": r"WC405.*ERROR",
-    f"{COUNT} DURATION [0, 10]": r"WC405.*DURATION",
-    COUNT.replace("[10 SECONDS]", "[UNBOUNDED]"): r"WC405.*do not say all",
+    COUNT.replace("10", "11"): r"WC425.*window of s was .*10 seconds.*11 seconds",
+    COUNT.replace("[10 SECONDS]", "[ROWS 10]"): r"WC425.*window of s was",
+    COUNT.replace("x > 1", "x > 0"): r"WC425.*condition on s was .*, and is ",
+    COUNT.replace("WHERE x > 1", ""): r"WC425.*condition on s was .*, and is none",
+    COUNT.replace("COUNT(*)", "SUM(x)"): r"WC427.*without x of stream 's'",
+    f"{COUNT} ERROR (1%)": r"WC425.*ERROR",
+    f"{COUNT} DURATION [0, 10]": r"WC425.*DURATION",
+    COUNT.replace("[10 SECONDS]", "[UNBOUNDED]"): r"WC425.*do not say all",
 }  # fmt: skip
 
 
@@ -50,14 +50,14 @@ def test_a_query_that_needs_other_rows_is_refused(text: str, file: Path) -> None
 
 def test_a_column_of_another_type_is_refused(file: Path) -> None:
     session = session_with("ts timestamp, k string, x bigint")
-    with pytest.raises(CheckpointError, match=r"(?s)WC406.*column x of stream 's' was INT, and is"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC426.*column x of stream 's' was INT, and is"):
         session.import_state(file)
 
 
 def test_another_time_column_is_refused(file: Path) -> None:
     session = windrow.connect()
     session.stream("s", "ts timestamp, at timestamp, k string, x int", time="at")
-    with pytest.raises(CheckpointError, match=r"(?s)WC406.*was ts, and is at now"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC426.*was ts, and is at now"):
         session.import_state(file)
 
 
@@ -75,6 +75,6 @@ def test_sums_that_never_end_are_for_the_same_query_only(tmp_path: Path) -> None
     session.query(text, name="q")
     session.push("s", {"ts": ["2026-01-01", "2026-01-02"], "k": ["a", "b"], "x": [2, 3]})
     session.export_state("q", tmp_path / "sums")
-    with pytest.raises(CheckpointError, match=r"(?s)WC405.*do not hold all"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC425.*do not hold all"):
         session_with().import_state(tmp_path / "sums", text=text.replace("SUM", "MAX"))
     assert session_with().import_state(tmp_path / "sums").result().num_rows

@@ -67,20 +67,20 @@ def test_the_same_state_gives_the_same_bytes(file: Path, tmp_path: Path) -> None
 
 def test_what_is_no_state_file_is_refused(tmp_path: Path) -> None:
     session = session_of()
-    with pytest.raises(CheckpointError, match=r"(?s)WC401.*No such file.*Hint"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC421.*No such file.*Hint"):
         session.import_state(tmp_path / "nothing")
     (tmp_path / "text").write_text("rows")
-    with pytest.raises(CheckpointError, match="WC401"):
+    with pytest.raises(CheckpointError, match="WC421"):
         session.import_state(tmp_path / "text")
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("rows", "1")
-    with pytest.raises(CheckpointError, match=r"(?s)WC401.*no manifest"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC421.*no manifest"):
         session.import_state(tmp_path / "zip")
 
 
 def test_a_newer_format_is_refused(file: Path) -> None:
     with_manifest(file, format=2, windrow="9.0.0")
-    with pytest.raises(CheckpointError, match=r"(?s)WC402.*format 2, written by Windrow 9\.0\.0"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC422.*format 2, written by Windrow 9\.0\.0"):
         session_of().import_state(file)
 
 
@@ -102,9 +102,9 @@ def test_damage_is_found_in_every_part(file: Path) -> None:
             file.write_bytes(whole)
             rewritten(file, {name: change})
             session = session_of()
-            with pytest.raises(CheckpointError, match=r"WC40[13]"):
+            with pytest.raises(CheckpointError, match=r"WC42[13]"):
                 session.import_state(file)
-            with pytest.raises(CheckpointError, match=r"WC40[13]"):
+            with pytest.raises(CheckpointError, match=r"WC42[13]"):
                 manifest_of(file)
             assert not session.queries().num_rows
             assert not sum(session.ledger()["rows_in"].to_pylist())
@@ -114,15 +114,15 @@ def test_a_file_that_is_cut_off_is_refused(file: Path) -> None:
     whole = file.read_bytes()
     for size in range(0, len(whole), 97):
         file.write_bytes(whole[:size])
-        with pytest.raises(CheckpointError, match=r"WC40[13]"):
+        with pytest.raises(CheckpointError, match=r"WC42[13]"):
             read_state_file(file)
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     session, _ = begun(JOIN, PUSHES[:2])
-    with pytest.raises(CheckpointError, match="WC408"):
+    with pytest.raises(CheckpointError, match="WC428"):
         session.export_state("q", tmp_path / "no" / "q.wstate")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(CheckpointError, match="WC408"):
+    with pytest.raises(CheckpointError, match="WC428"):
         session.export_state("q", tmp_path / "folder")
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]

@@ -14,7 +14,7 @@ from support.runners import exactly
 from support.sessions import give, session_of
 from support.tree_forms import CLOSING_FORMS, TREE_FORMS, WINDOW_FORMS
 from support.tree_rows import tree_actions
-from windrow.errors import AdmissionError, BindingError, CheckpointError
+from windrow.errors import AdmissionError, BindingError, CheckpointError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:query .* keeps every row", "ignore:stream .* has rows that count in no answer"
@@ -99,7 +99,7 @@ def test_a_clock_by_arrival_goes_on(tmp_path: Path) -> None:
     assert exactly(goes_on.answers()) == exactly(query.answers())
     plain = windrow.connect()
     plain.stream("s", "ts timestamp, k int", time="ts")
-    with pytest.raises(CheckpointError, match=r"(?s)WC412.*clock='arrival'"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC432.*clock='arrival'"):
         plain.import_state(tmp_path / "q")
 
 
@@ -127,13 +127,13 @@ def test_a_stream_that_has_gone_on_is_refused(tmp_path: Path) -> None:
     for push in PUSHES:
         give(other, push)
     ledger = other.ledger()
-    with pytest.raises(CheckpointError, match=r"(?s)WC409.*here it is complete through"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC429.*here it is complete through"):
         other.import_state(tmp_path / "q")
     assert other.ledger() == ledger
     assert not other.queries().num_rows
     read = session_of()
     read.query(COUNT)
-    with pytest.raises(CheckpointError, match=r"(?s)WC409.*queries here read it"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC429.*queries here read it"):
         read.import_state(tmp_path / "q")
 
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_taken_is_refused_by_name(tmp_path: Path) -> None:
     }
     for number, (words, text) in enumerate(texts.items()):
         session.query(text, name=f"q{number}")
-        with pytest.raises(CheckpointError, match=rf"(?s)WC404.*{words}"):
+        with pytest.raises(CheckpointError, match=rf"(?s)WC424.*{words}"):
             session.export_state(f"q{number}", tmp_path / "q")
 
 
@@ -181,7 +181,7 @@ def test_answers_that_lack_rows_are_not_handed_over(tmp_path: Path) -> None:
         for start in range(0, 60_000, 1_000):
             times = [1_700_000_000_000_000 + at for at in range(start, start + 1_000)]
             session.push("s", {"ts": times, "k": list(range(start, start + 1_000))})
-    with pytest.raises(CheckpointError, match=r"(?s)WC404.*refused for lack of memory"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC424.*refused for lack of memory"):
         session.export_state("q", tmp_path / "q")
 
 
@@ -191,8 +191,27 @@ def test_rows_whose_time_is_not_believed_yet_are_waited_for(tmp_path: Path) -> N
     session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]", name="q")
     session.push("s", {"ts": "2026-01-01 00:00:00", "k": 1})
     session.push("s", {"ts": "2026-01-01 01:00:00", "k": 2})
-    with pytest.raises(CheckpointError, match=r"(?s)WC404.*confirm their times"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC424.*confirm their times"):
         session.export_state("q", tmp_path / "q")
+
+
+def test_a_session_with_a_log_takes_no_state(tmp_path: Path) -> None:
+    session = windrow.connect(path=tmp_path / "state")
+    session.stream("s", "ts timestamp, k int", time="ts")
+    session.query("SELECT COUNT(*) AS n FROM s [1 MINUTE]", name="q")
+    session.push("s", {"ts": ["2026-01-01", "2026-01-01 00:00:30"], "k": [1, 2]})
+    session.export_state("q", tmp_path / "q")
+    for call in (
+        lambda: session.import_state(tmp_path / "q", name="r"),
+        lambda: session.replace("q", "SELECT COUNT(*) AS n FROM s [1 SECOND]"),
+    ):
+        with pytest.raises(UnsupportedError, match="WU311"):
+            call()
+    assert session["q"].is_running
+    session.stop()
+    other = windrow.connect()
+    other.stream("s", "ts timestamp, k int", time="ts")
+    assert other.import_state(tmp_path / "q").is_running
 
 
 # ---- a changed query in the same session
@@ -243,9 +262,9 @@ def test_a_query_that_does_not_fit_is_refused_and_the_old_one_goes_on() -> None:
         "it did not read stream 'c'": "SELECT COUNT(*) AS n FROM c [1 SECOND]",
     }
     for words, text in refused.items():
-        with pytest.raises(CheckpointError, match=rf"(?s)WC405.*{words}"):
+        with pytest.raises(CheckpointError, match=rf"(?s)WC425.*{words}"):
             session.replace("q", text)
-    with pytest.raises(CheckpointError, match=r"(?s)WC407.*without s of stream 'a'"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC427.*without s of stream 'a'"):
         session.replace("q", JOIN.replace("COUNT(*)", "COUNT(a.s)"))
     with pytest.raises(BindingError):
         session.replace("q", "SELECT nothing FROM a [1 SECOND]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from windrow.windows import kernels
 from windrow.windows import word_codes as codes_file
 from windrow.windows.codes import NO_FLAGS, KeyCoder, TextCodes, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
@@ -196,3 +198,61 @@ def searched_bytes(words: np.ndarray) -> int:
     for part in np.split(words, 10):
         codes.acquire(pa.array(part))
     return codes.nbytes
+
+
+@given(
+    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=60, unique=True),
+    st.integers(0, 8),
+    st.sampled_from([2, 4, 8]),
+    st.integers(1, 2),
+)
+def test_every_word_is_found_once_slots_are_spread(
+    words: list[int], gone: int, times: int, spreads: int
+) -> None:
+    codes = WordCodes()
+    before = kernels.EMPTY
+    # Full to the last slot but one, as growing only needs a free one: runs go over the end.
+    slot_word, slot_code = np.zeros(64, np.int64), np.full(64, before, np.int32)
+    for code, word in enumerate(words):
+        kernels.put_into_slot(word, np.int32(code), slot_word, slot_code)
+    word_of_code = np.array([*words, 0], np.int64)
+    counters = np.array([len(words), len(words), 0, before], np.int64)
+    free = np.zeros(64, np.int32)
+    leaving = np.arange(min(gone, len(words)), dtype=np.int32)
+    kernels.remove_codes(leaving, slot_word, slot_code, word_of_code, free, counters)
+    longer_word = np.concatenate([slot_word, np.zeros(64 * (times - 1), np.int64)])
+    longer_code = np.concatenate([slot_code, np.full(64 * (times - 1), before, np.int32)])
+    for _ in range(spreads):
+        kernels.spread_slots(longer_word, longer_code, 64)
+    assert np.count_nonzero(longer_code != before) == len(words) - leaving.size
+    vars(codes).update(
+        _slot_word=longer_word, _slot_code=longer_code, _word_of_code=word_of_code,
+        _free=free, _references=np.zeros(64, np.int32), _counters=counters,
+    )  # fmt: skip
+    kept = np.array(words[leaving.size :], np.int64)
+    found = codes.encode(kept, np.empty(0, np.uint8))
+    assert found.tolist() == list(range(leaving.size, len(words)))
+
+
+def test_slots_that_grew_are_spread_although_something_came_in_between() -> None:
+    codes, words = WordCodes(), np.arange(30_000)
+    expected = codes.acquire(pa.array(words)).tolist()
+    broken = pytest.MonkeyPatch()
+    with broken.context() as patch:
+        patch.setattr(WordCodes, "_spread", interrupt_second_call())
+        with pytest.raises(KeyboardInterrupt):
+            codes.grow(200_000)
+    assert codes.encode(words, np.empty(0, np.uint8)).tolist() == expected
+    codes.forget(codes.release(np.arange(10, dtype=np.int32)))
+    assert codes.size == words.size - 10
+
+
+def interrupt_second_call() -> Callable[[WordCodes], None]:
+    """What spreads nothing the first time, and is broken off the second time."""
+    calls = iter([False, True])
+
+    def spread(_codes: WordCodes) -> None:
+        if next(calls):
+            raise KeyboardInterrupt
+
+    return spread

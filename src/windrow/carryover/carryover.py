@@ -110,7 +110,7 @@ def places_of(plan: RunnablePlan) -> tuple[tuple[QueryPlan, int], ...]:
 def not_carried(name: str, why: str, hint: str) -> CheckpointError:
     """The refusal to hand a query over."""
     return CheckpointError(
-        "WC404", f"the state of query {name!r} cannot be taken: {why}", hint=hint
+        "WC424", f"the state of query {name!r} cannot be taken: {why}", hint=hint
     )
 
 
@@ -118,7 +118,7 @@ def not_in_buckets(carried: Carryover, buckets: int) -> CheckpointError:
     """The refusal to go on in another number of buckets than those that were saved."""
     then = len(carried.shards)
     return CheckpointError(
-        "WC410",
+        "WC430",
         f"query {carried.name!r} ran in {then} buckets whose rows do not say all, and cannot go on "
         f"in {buckets}",
         hint=f"go on in as many buckets on Spark: connect(spark, buckets={then})",

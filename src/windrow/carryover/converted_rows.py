@@ -132,7 +132,7 @@ def _check_available(rows: pa.RecordBatch, parts: Sequence[Expr], new: InputPlac
     lacking = sorted(read.difference(rows.schema.names))
     if lacking:
         why = f"its rows were held without {', '.join(lacking)} of stream {new.stream!r}"
-        raise DiffersError("WC407", why)
+        raise DiffersError("WC427", why)
 
 
 def conjuncts(condition: Expr | None) -> list[Expr]:

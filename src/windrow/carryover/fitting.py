@@ -91,7 +91,7 @@ def _check_whole(carried: Carryover, plan: RunnablePlan) -> None:
     if others:
         why = f"it did not read stream {others[0]!r}"
     if why is not None:
-        raise _refused(carried, "WC405", why)
+        raise _refused(carried, "WC425", why)
 
 
 def _refused(carried: Carryover, code: str, why: str) -> CheckpointError:
@@ -106,7 +106,7 @@ def _check_columns(carried: Carryover, plan: RunnablePlan) -> None:
         then = carried.streams[name].schema
         if then.time != schema.time:
             why = f"the time of stream {name!r} was {then.time}, and is {schema.time} now"
-            raise _refused(carried, "WC406", why)
+            raise _refused(carried, "WC426", why)
         known = {column.name: column.type for column in then.columns}
         for column in schema.columns:
             kind = known.get(column.name, column.type)
@@ -114,7 +114,7 @@ def _check_columns(carried: Carryover, plan: RunnablePlan) -> None:
                 why = (
                     f"column {column.name} of stream {name!r} was {kind}, and is {column.type} now"
                 )
-                raise _refused(carried, "WC406", why)
+                raise _refused(carried, "WC426", why)
 
 
 def _rows_for(new: InputPlace, old: Sequence[InputPlace], carried: Carryover) -> pa.Table:
@@ -136,7 +136,7 @@ def _check_same(old: InputPlace, new: InputPlace) -> None:
     then, now = old.entry, new.entry
     if not _holds_all_of(then.window, now.window):
         was, is_now = show_window(then.window, old.plan), show_window(now.window, new.plan)
-        raise DiffersError("WC405", f"the window of {now.alias} was {was}, and is {is_now} now")
+        raise DiffersError("WC425", f"the window of {now.alias} was {was}, and is {is_now} now")
     lost = [each for each in conjuncts(then.filter) if each not in conjuncts(now.filter)]
     if now.window.traits.counts_rows and len(conjuncts(now.filter)) > len(conjuncts(then.filter)):
         lost = conjuncts(now.filter)
@@ -144,7 +144,7 @@ def _check_same(old: InputPlace, new: InputPlace) -> None:
         was = "none" if then.filter is None else show(then.filter, old.plan)
         is_now = "none" if now.filter is None else show(now.filter, new.plan)
         why = f"the condition on {now.alias} was {was}, and is {is_now} now"
-        raise DiffersError("WC405", why)
+        raise DiffersError("WC425", why)
     keys = [
         {plain_expression(key) for key in shape_of(each.plan).inputs[each.number].keys}
         for each in (old, new)
@@ -154,7 +154,7 @@ def _check_same(old: InputPlace, new: InputPlace) -> None:
         was = show_list(then.keys, old.plan) or "none"
         is_now = show_list(now.keys, new.plan) or "none"
         why = f"the join key of {now.alias} was {was}, and is {is_now} now"
-        raise DiffersError("WC405", why)
+        raise DiffersError("WC425", why)
 
 
 def _has_value(key: Expr, conditions: Sequence[Expr]) -> bool:

@@ -76,7 +76,7 @@ def write_state_file(path: str | os.PathLike[str], carried: Carryover) -> None:
             raise
     except OSError as problem:
         raise CheckpointError(
-            "WC408",
+            "WC428",
             f"the state file {target} cannot be written: {problem}",
             hint="name a file in a folder that you may write to, on a disk with free space",
         ) from problem
@@ -143,7 +143,7 @@ class _Opened:
             raise self._damaged(_MANIFEST, problem) from problem
         if found not in _READABLE:
             raise CheckpointError(
-                "WC402",
+                "WC422",
                 f"the state file {self._path} has format {found}, written by Windrow "
                 f"{manifest.get('windrow', 'of a version that it does not name')}; this is Windrow "
                 f"{__version__}, which reads format {STATE_FILE_FORMAT}",
@@ -187,14 +187,14 @@ class _Opened:
 
     def _foreign(self, why: object) -> CheckpointError:
         return CheckpointError(
-            "WC401",
+            "WC421",
             f"{self._path} is not a state file of Windrow: {why}",
             hint="give a file that `windrow state export` or session.export_state() wrote",
         )
 
     def _damaged(self, name: str, why: object) -> CheckpointError:
         message = f"the part {name} of the state file {self._path} is damaged: {why}"
-        return CheckpointError("WC403", message, hint=_DAMAGED)
+        return CheckpointError("WC423", message, hint=_DAMAGED)
 
 
 def _parts_of(carried: Carryover) -> dict[str, Section]:

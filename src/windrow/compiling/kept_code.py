@@ -38,6 +38,14 @@ def compiled(function, *, cache, **options):
         return function
     # Nobody calls a kernel from C: code for that is not made.
     dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
+    found = dispatcher.get_call_template
+
+    def of_any_value(arguments, named):
+        # A kernel that calls it with a constant needs no code for that value alone.
+        named = {name: types.unliteral(kind) for name, kind in named.items()}
+        return found(tuple(types.unliteral(kind) for kind in arguments), named)
+
+    dispatcher.get_call_template = of_any_value
     if cache:
         dispatcher._cache = KeptCode(function)
         # Extensions of Numba are searched for where something is compiled: it takes its time.

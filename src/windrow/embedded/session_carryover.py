@@ -102,6 +102,7 @@ class SessionCarryover:
         >>> sessions[1].import_state(tempfile.gettempdir() + "/empty.wstate").name
         'sum'
         """
+        self._check_takes_state()
         with self._knowing_functions():
             carried = read_state_file(path)
         # The text of a plan has its names in backquotes already.
@@ -126,6 +127,7 @@ class SessionCarryover:
         >>> changed.result().to_pylist()
         [{'x': 2, 'n': 1}]
         """
+        self._check_takes_state()
         carried, before = self._carryover_of(name), self._queries[name]
         del self._queries[name]
         try:
@@ -154,6 +156,9 @@ class SessionCarryover:
             streams, self._catalog.time_zone, is_by_arrival=self._ingest.is_by_arrival
         )
 
+    def _check_takes_state(self) -> None:
+        """Refuses where queries cannot begin with the state of others."""
+
     def _carried_on(self, carried: Carryover, name: str, text: str) -> EmbeddedQuery:
         how = [
             "auto" if each in ("scan", "tree") else each
@@ -167,7 +172,7 @@ class SessionCarryover:
         if carried.is_by_arrival != self._ingest.is_by_arrival:
             words = {False: "complete", True: "arrival"}
             raise CheckpointError(
-                "WC412",
+                "WC432",
                 f"the state of query {carried.name!r} is of a session with clock="
                 f"{words[carried.is_by_arrival]!r}, and this one has another",
                 hint=f'connect(clock="{words[carried.is_by_arrival]}")',
@@ -185,7 +190,7 @@ class SessionCarryover:
                 else (f"here it is complete through {show_instant(stream.completeness.through)}")
             )
             raise CheckpointError(
-                "WC409",
+                "WC429",
                 f"stream {name!r} stands at {show_instant(each.complete_us)} in the state of query "
                 f"{carried.name!r}, and {why}",
                 hint="import the state in a new session, before other queries and before any rows",

@@ -20,6 +20,7 @@ from windrow.history.past import Archive
 from windrow.history.spec import SPLIT_ABOVE, HistorySpec, levels_of
 from windrow.output.broken_off import history_broken_off
 from windrow.plan.history_schema import HistorySchema
+from windrow.windows.column_words import read_only
 from windrow.windows.instant_spans import InstantSpans
 from windrow.windows.kernels import is_sorted
 
@@ -176,7 +177,7 @@ class HistoryOperator:
             return DueRows(np.empty(0, np.int64), None)
         rows = pa.Table.from_batches(due).combine_chunks().to_batches()
         times = _times(rows[0]) if rows else np.empty(0, np.int64)
-        if not rows or is_sorted(times):
+        if not rows or is_sorted(read_only(times)):
             return DueRows(times, rows[0] if rows else None)
         order = np.argsort(times, kind="stable")
         return DueRows(times[order], rows[0].take(pa.array(order)))

@@ -135,6 +135,10 @@ class ColumnWindow:
             NO_MATRIX
         )
 
+    def codes_in(self, word: int) -> Codes | Rows:
+        """The codes that a word of each row holds; NO_CODE: the rows' own."""
+        return self.codes if word == NO_CODE else self.store.values[self.chosen[word]]
+
     @property
     def base(self) -> int:
         """The number of the row in place 0."""

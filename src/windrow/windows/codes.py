@@ -2,7 +2,7 @@
 
 Purpose: arrays indexed by code replace hash tables keyed by values in every later loop.
 Time: one probe a row for words of 64 bits; one dictionary look-up per different text of a batch.
-Space: 12 bytes a slot at load <= 1/2, 20 a code.
+Space: 12 bytes a slot at load <= 1/2, 16 a code.
 
 Each column of a key becomes a word of 64 bits or a text code; two or more are folded pairwise: the
 codes of the first two make a word, whose code is folded with that of the third, and so on. Only the
@@ -80,7 +80,7 @@ class TextCodes:
         self._texts: list[str | bytes | None] = []
         self._free: list[int] = []
         self._forgotten: list[int] = []  # codes that can still be read, until the next encode()
-        self._references = np.zeros(SMALLEST_TABLE, np.int64)
+        self._references = np.zeros(SMALLEST_TABLE, np.int32)
         self._seen, self._stamp = np.zeros(SMALLEST_TABLE, np.int64), 1  # for texts()
         self._text_bytes = 0
         self._often = KnownTexts()
@@ -143,7 +143,8 @@ class TextCodes:
     def recount(self, codes: Codes) -> None:
         """These codes have as many users as they are named here; those without one are freed."""
         used = np.fromiter(self._code_of_text.values(), np.int32, len(self._code_of_text))
-        self._references = np.bincount(codes, minlength=self._references.size)
+        counted = np.bincount(codes, minlength=self._references.size)
+        self._references = counted.astype(np.int32)
         self.forget(used[self._references[used] == 0])
 
     def _reuse_forgotten(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ __all__ = [
     "ValueWords",
     "Words",
     "array_of_words",
+    "read_only",
     "value_columns",
     "value_words",
     "words_of_array",
@@ -28,6 +30,14 @@ NO_ROWS: Flags = np.empty((0, 0), np.uint8)
 ValueWords = tuple[Words, Flags]
 _WORD = pa.int64()
 _WHOLE = frozenset([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, which is not to be written: a kernel is compiled for those of Arrow and others."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
 
 
 def words_of_array(column: pa.Array) -> tuple[Words, Flags]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.windows import kernels
+from windrow.windows.column_words import read_only
 
 __all__ = ["Completeness", "TimeBounds", "clock_of"]
 
@@ -39,7 +40,7 @@ class TimeBounds(NamedTuple):
         """The bounds of times; of none, such that nothing is before or after them."""
         if not times_us.size:
             return cls(END_OF_TIME, START_OF_TIME, True)
-        if times_us.size == 1 or kernels.is_sorted(times_us):
+        if times_us.size == 1 or kernels.is_sorted(read_only(times_us)):
             return cls(int(times_us[0]), int(times_us[-1]), True)
         return cls(int(times_us.min()), int(times_us.max()), False)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
+from windrow.windows.column_words import read_only
 
 __all__ = ["NO_INSTANTS", "WaitingInstants", "merged"]
 
@@ -38,6 +39,8 @@ class WaitingInstants:
         if not instants.size:
             return
         self.count += instants.size
+        if instants.flags.writeable:
+            instants = read_only(instants)
         run = instants if instants.size == 1 or kernels.is_sorted(instants) else np.sort(instants)
         # Beyond a few, runs become larger by half at least from the last to the first: so there are
         # never many, however many came.
@@ -49,7 +52,7 @@ class WaitingInstants:
             run = np.concatenate([before, run])
             if not is_behind:
                 run.sort(kind="stable")
-        self._runs.append(run)
+        self._runs.append(read_only(run) if run.flags.writeable else run)
 
     def release(self, until: int) -> Instants:
         """Take out those up to and including `until`; sorted, equal ones together."""
@@ -101,7 +104,7 @@ class WaitingInstants:
 def _unpinned(run: Instants) -> Instants:
     """A run that leaves little behind should not hold on to all of its memory."""
     is_small = run.base is not None and 2 * run.nbytes < run.base.nbytes
-    return run.copy() if is_small else run
+    return read_only(run.copy()) if is_small else run
 
 
 def merged(left: Instants, right: Instants) -> Instants:
@@ -109,7 +112,7 @@ def merged(left: Instants, right: Instants) -> Instants:
     if not left.size or not right.size:
         return _distinct(left if left.size else right)
     out = np.empty(left.size + right.size, np.int64)
-    return out[: kernels.merge_distinct(left, right, out)]
+    return out[: kernels.merge_distinct(read_only(left), read_only(right), out)]
 
 
 def _distinct(instants: Instants) -> Instants:

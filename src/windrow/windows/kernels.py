@@ -153,17 +153,36 @@ def take_code(free, counters):
 
 
 @njit(cache=True)
-def fill_slots(slot_word, slot_code, old_word, old_code):
-    """Put the entries of an old table into a new, empty one."""
+def spread_slots(slot_word, slot_code, before):
+    """Put the entries of a table where they belong once it is longer than `before`.
+
+    An entry stays, moves back, or goes to the part that is new: so a slot is free once it was
+    looked at, and only the run at the beginning, which may come from the end, has to wait. Done
+    twice, it does no harm.
+    """
+    first = 0
+    while first < before and slot_code[first] != EMPTY:
+        first += 1
+    words, codes = slot_word[:first].copy(), slot_code[:first].copy()
+    slot_code[:first] = EMPTY
+    for index in range(first, before):
+        code = slot_code[index]
+        slot_code[index] = EMPTY
+        if code != EMPTY:
+            put_into_slot(slot_word[index], code, slot_word, slot_code)
+    for index in range(first):
+        put_into_slot(words[index], codes[index], slot_word, slot_code)
+
+
+@inlined
+def put_into_slot(word, code, slot_word, slot_code):
+    """Put a word that is in no slot into one."""
     mask = slot_word.size - 1
-    for index in range(old_code.size):
-        if old_code[index] == EMPTY:
-            continue
-        slot = home_slot(old_word[index], mask)
-        while slot_code[slot] != EMPTY:
-            slot = (slot + 1) & mask
-        slot_word[slot] = old_word[index]
-        slot_code[slot] = old_code[index]
+    slot = home_slot(word, mask)
+    while slot_code[slot] != EMPTY:
+        slot = (slot + 1) & mask
+    slot_word[slot] = word
+    slot_code[slot] = code
 
 
 @njit(cache=True)

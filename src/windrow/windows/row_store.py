@@ -21,6 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
+from windrow.windows.column_words import read_only
 from windrow.windows.marks import Assignments, Pending
 from windrow.windows.moving import PIECE, Move, MoveDown, Places, row_count
 from windrow.windows.reserved import CAN_RESERVE, PAGE, give_back, held_bytes, reserved
@@ -394,7 +395,7 @@ class RowStore:
             tail = max(tail, int(window.cursor[1]))
         first = max(start - 1, tail)
         is_one = end - first == 2 and times[first] <= times[first + 1]
-        if end - first < 2 or is_one or kernels.is_sorted(times[first:end]):
+        if end - first < 2 or is_one or kernels.is_sorted(read_only(times[first:end])):
             return slice(start, end)
         fresh = times[start:end]
         low = tail + int(np.searchsorted(self.times[tail:start], fresh.min(), side="right"))

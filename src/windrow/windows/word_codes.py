@@ -1,7 +1,7 @@
 """Words of 64 bits to dense codes, recycled when their last user leaves.
 
-The slots are a table of hashes, at most half full, which is made anew to have more; arrays by code
-become longer in place.
+The slots are a table of hashes, at most half full. Like the arrays by code it becomes longer in
+place, once it is large; then the words in it are spread over it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
-from windrow.windows.column_words import Flags, Words, words_of_array
+from windrow.windows.column_words import Flags, Words, read_only, words_of_array
 from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 
 __all__ = ["NO_CODE", "SMALLEST_TABLE", "Codes", "WordCodes", "WordTables", "release", "retain"]
@@ -26,7 +26,7 @@ NEAR_BATCH = 512
 NEAR_WORDS = 1 << 14
 NEAR_BATCHES = 64
 _NOWHERE = np.empty(0, np.int64)
-_SLOT_BYTES = 12
+_NO_FLAGS: Flags = read_only(np.empty(0, np.uint8))
 
 Codes = NDArray[np.int32]
 
@@ -39,7 +39,7 @@ class WordTables(NamedTuple):
     word_of_code: Words
     free: Codes
     counters: NDArray[np.int64]
-    references: NDArray[np.int64]
+    references: NDArray[np.int32]
 
 
 class WordCodes:
@@ -55,7 +55,8 @@ class WordCodes:
         self._slot_code = np.full(SMALLEST_TABLE, NO_CODE, np.int32)
         self._word_of_code = np.empty(SMALLEST_TABLE // 2, np.int64)
         self._free = np.empty(SMALLEST_TABLE // 2, np.int32)
-        self._references = np.zeros(SMALLEST_TABLE // 2, np.int64)
+        self._references = np.zeros(SMALLEST_TABLE // 2, np.int32)
+        self._unspread = 0  # so many slots there were before there came more
         # in use, next fresh, free stacked, code of NULL
         self._counters = np.array([0, 0, 0, NO_CODE], np.int64)
         self._was_null = NO_CODE  # the code of NULL that was forgotten since the last encode()
@@ -65,6 +66,8 @@ class WordCodes:
     def encode(self, words: Words, valid: Flags) -> Codes:
         """The code of each word; a row that is not valid gets the code of NULL."""
         self._was_null = NO_CODE
+        self._spread()
+        words, valid = read_only(words), read_only(valid) if valid.size else _NO_FLAGS
         out = np.empty(words.size, np.int32)
         if words.size >= NEAR_BATCH and self._slot_word.size <= kernels.LARGE_TABLE:
             self._look_near(words)
@@ -124,16 +127,19 @@ class WordCodes:
         """Free codes that have no user; until the next encode() they can still be read."""
         if self._counters[3] != NO_CODE:
             self._was_null = int(self._counters[3])
+        self._spread()
         kernels.remove_codes(
             codes, self._slot_word, self._slot_code, self._word_of_code, self._free, self._counters
         )
 
     def recount(self, codes: Codes) -> None:
         """These codes have as many users as they are named here; those without one are freed."""
+        self._spread()
         used = self._slot_code[self._slot_code != NO_CODE]
         if self._counters[3] != NO_CODE:
             used = np.append(used, np.int32(self._counters[3]))
-        self._references = np.bincount(codes, minlength=self._references.size)
+        counted = np.bincount(codes, minlength=self._references.size)
+        self._references = counted.astype(np.int32)
         self.forget(used[self._references[used] == 0])
 
     def words(self, codes: Codes) -> tuple[Words, NDArray[np.bool_]]:
@@ -145,6 +151,7 @@ class WordCodes:
 
     def tables(self) -> tuple[Words, Codes, Words, Codes, NDArray[np.int64]]:
         """The arrays behind it, for kernels that make codes (and check for room first)."""
+        self._spread()
         slots = (self._slot_word, self._slot_code)
         return (*slots, self._word_of_code, self._free, self._counters)
 
@@ -178,6 +185,7 @@ class WordCodes:
 
     def grow(self, more: int = 1) -> None:
         """Have room for so many more codes, and for slots that are then at most half full."""
+        self._spread()
         in_use, fresh, stacked, _ = self._counters.tolist()
         if fresh + more - stacked > self.capacity:
             self._lengthen(next_size(self.capacity, fresh + more - stacked))
@@ -187,11 +195,21 @@ class WordCodes:
         if slots > self._slot_word.size:
             if slots > kernels.LARGE_TABLE:
                 self._near = _NOWHERE
-            slot_word = np.empty(slots, np.int64)
-            slot_code = np.full(slots, NO_CODE, np.int32)
-            kernels.fill_slots(slot_word, slot_code, self._slot_word, self._slot_code)
+            grown = {
+                "_slot_word": enlarged(self._slot_word, slots),
+                "_slot_code": enlarged(self._slot_code, slots, NO_CODE),
+                # Whatever comes in between, nobody looks for a word before it is where it belongs.
+                "_unspread": self._slot_word.size,
+            }
             # At once: arrays of different sizes would not fit together.
-            vars(self).update({"_slot_word": slot_word, "_slot_code": slot_code})
+            vars(self).update(grown)
+            self._spread()
+
+    def _spread(self) -> None:
+        """Have all words in the slots where they are looked for."""
+        if self._unspread:
+            kernels.spread_slots(self._slot_word, self._slot_code, self._unspread)
+            self._unspread = 0
 
     def _lengthen(self, codes: int) -> None:
         grown = {
@@ -214,17 +232,17 @@ class WordCodes:
         slots = self._slot_word.size
         while 2 * (self.size + rows) > slots:
             slots *= 2
-        return more + (slots * _SLOT_BYTES if slots > self._slot_word.size else 0)
+        return more + enlarging_bytes((self._slot_word, self._slot_code), slots)
 
 
-def retain(codes: Codes, references: NDArray[np.int64]) -> Codes:
+def retain(codes: Codes, references: NDArray[np.int32]) -> Codes:
     """Count one more user of each code; returns the codes that had none, each once."""
     fresh = np.empty(codes.size, np.int64)
     count = kernels.add_references(codes, references, fresh)
     return codes[fresh[:count]]
 
 
-def release(codes: Codes, references: NDArray[np.int64]) -> Codes:
+def release(codes: Codes, references: NDArray[np.int32]) -> Codes:
     """Count one user less of each code; returns the codes that have none left."""
     dead = np.empty(codes.size, np.int32)
     count = kernels.drop_references(codes, references, dead)

@@ -71,6 +71,6 @@ def test_runs_hold_the_rows_that_are_in(steps: list[tuple[int, int]]) -> None:
                 index.grow_arena()
             inside[slot] = code
         for each in range(4):
-            start, size, _ = index.arrays.runs[0, each].tolist()
+            start, size, _ = index.arrays.runs[each, 0].tolist()
             found = sorted(index.arrays.arena[start : start + size].tolist())
             assert found == sorted(s for s, c in inside.items() if c == each)

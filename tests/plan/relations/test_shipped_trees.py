@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -33,8 +34,16 @@ def check(plan: RunnablePlan) -> None:
     text = plan_to_json(plan)
     again = plan_from_json(text)
     assert again == plan
-    assert repr(again) == repr(plan), "types and signs of zero, too"
+    assert _written(again) == _written(plan), "types and signs of zero, too"
     assert plan_to_json(again) == text
+
+
+def _written(plan: RunnablePlan) -> str:
+    """Its repr, with the members of sets in order: equal sets are not always iterated alike."""
+    return _SET.sub(lambda found: ", ".join(sorted(found[1].split(", "))), repr(plan))
+
+
+_SET = re.compile(r"(?<=frozenset\(\{)([^}]*)")
 
 
 @pytest.mark.parametrize("number", range(len(FORMS)))

@@ -171,11 +171,11 @@ def test_a_checkpoint_that_has_begun_takes_no_state(tmp_path: Path) -> None:
     begun_job(JOIN, tmp_path / "file", tmp_path / "checkpoint", 2)
     carried = fitted(read_state_file(tmp_path / "file"), plan_in_buckets(JOIN))
     checkpoint = QueryCheckpoint(Storage(tmp_path / "checkpoint"), "q")
-    with pytest.raises(CheckpointError, match="WC411"):
+    with pytest.raises(CheckpointError, match="WC431"):
         begin_checkpoint(checkpoint, carried, 2)
     by_arrival = replace(carried, is_by_arrival=True)
     other = QueryCheckpoint(Storage(tmp_path / "other"), "q")
-    with pytest.raises(CheckpointError, match="WC412"):
+    with pytest.raises(CheckpointError, match="WC432"):
         begin_checkpoint(other, by_arrival, 2)
     assert other.begins is None
 
@@ -186,9 +186,9 @@ def test_sums_without_end_stay_in_as_many_buckets(tmp_path: Path) -> None:
     job = DrivenJob(plan, tmp_path / "job", 2)
     first = ran(job, PUSHES[:20])
     exported(job, tmp_path / "file")
-    with pytest.raises(CheckpointError, match=r"(?s)WC410.*2 buckets.*in 3"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC430.*2 buckets.*in 3"):
         begun_job(text, tmp_path / "file", tmp_path / "three", 3)
-    with pytest.raises(CheckpointError, match=r"(?s)WC410.*in 1"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC430.*in 1"):
         session_of().import_state(tmp_path / "file")
     other = begun_job(text, tmp_path / "file", tmp_path / "two", 2)
     parts = [first, ran(other, PUSHES[20:]), to_the_end(other)]
@@ -207,7 +207,7 @@ def test_a_lost_beginning_is_told(tmp_path: Path) -> None:
 def test_a_query_with_an_error_is_not_taken(tmp_path: Path) -> None:
     job = DrivenJob(plan_in_buckets(FORMS["error"].text), tmp_path / "job", 2)
     ran(job, PUSHES[:10])
-    with pytest.raises(CheckpointError, match=r"(?s)WC404.*ERROR"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC424.*ERROR"):
         exported(job, tmp_path / "file")
 
 
@@ -215,7 +215,7 @@ def test_an_order_by_columns_that_are_not_shown_is_kept_in_process_only(tmp_path
     text = "SELECT k FROM a [PARTITION BY k RANGE 2 SECONDS] ORDER BY l"
     session, _ = begun(text, PUSHES[:20])
     session.export_state("q", tmp_path / "file")
-    with pytest.raises(CheckpointError, match="WC413"):
+    with pytest.raises(CheckpointError, match="WC433"):
         begun_job(text, tmp_path / "file", tmp_path / "checkpoint", 1)
     assert session_of().import_state(tmp_path / "file").is_running
 
@@ -233,7 +233,7 @@ def test_a_query_goes_on_in_more_buckets(files: Files, sessions: Sessions, tmp_p
     first = query.answers()
     query.stop()
     before.export_state("q", tmp_path / "q.wstate")
-    with pytest.raises(CheckpointError, match="WC411"):
+    with pytest.raises(CheckpointError, match="WC431"):
         before.export_state("r", tmp_path / "r.wstate")
     with pytest.raises(CheckpointError, match=r"(?s)WC210.*buckets.*windrow state export"):
         sessions.open(files, buckets=3).query(text, name="q").start("memory")
@@ -248,6 +248,6 @@ def test_a_query_goes_on_in_more_buckets(files: Files, sessions: Sessions, tmp_p
     found = pa.concat_tables([first, goes_on.answers()])
     assert found.to_pylist() == expected.answers().to_pylist()
     running = after.query(text, name="other").start("memory")
-    with pytest.raises(CheckpointError, match=r"(?s)WC404.*running"):
+    with pytest.raises(CheckpointError, match=r"(?s)WC424.*running"):
         after.export_state("other", tmp_path / "running")
     running.stop()

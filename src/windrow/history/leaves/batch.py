@@ -13,7 +13,7 @@ from windrow.history.arrays import BatchArrays
 from windrow.history.cells.arena import Longs
 from windrow.history.leaves.order_kernels import DIGIT_BITS, sort_by_digit
 from windrow.windows.codes import Codes
-from windrow.windows.column_words import words_of_array
+from windrow.windows.column_words import read_only, words_of_array
 from windrow.windows.kernels import is_sorted
 
 __all__ = ["Batch", "Flags", "batch_of"]
@@ -82,7 +82,7 @@ def _words(measures: Sequence[pa.Array], size: int) -> tuple[Longs, Flags]:
 
 def _order(times: Longs, codes: Codes | None) -> Longs | None:
     """The order by series and time; None where rows are in it already."""
-    order = None if is_sorted(times) else np.argsort(times, kind="stable")
+    order = None if is_sorted(read_only(times)) else np.argsort(times, kind="stable")
     if codes is None:
         return order
     if order is None:

@@ -147,60 +147,42 @@ def join_brothers(first, heap):
 
 
 # Monotone queues, for rows that leave in the order in which they came: of each set only the rows
-# are kept that are larger than every later one, so the first is the largest. Rows stand in a ring
-# whose length is a power of two, at their number modulo its length: ranks and links, BEFORE and
-# AFTER. head and tail hold the place of the first and of the last row of each set.
-BEFORE = 0
-AFTER = 1
+# are kept that are larger than every later one, so the first is the largest. Rows have numbers, and
+# stand in their window at the number less `base`: there are their ranks, and links, by how many
+# rows further back or on the neighbour is (0: there is none), which stay right when rows move.
+# head and tail hold the number of the first and of the last row of each set. `kind`: of several
+# sets of a row, the one that is meant.
+BEFORE = uint64(0)
+AFTER = uint64(1)
 
 
 @inlined
-def push(owner, place, rank, head, tail, ranks, links):
+def push(owner, kind, number, base, head, tail, ranks, links):
     """A row enters the set of the owner: what is not larger leads nowhere any more."""
+    place = uint64(number - base)
+    rank = ranks[kind, place]
     last = np.int64(tail[owner])
-    while last != EMPTY and ranks[uint64(last)] <= rank:
-        last = np.int64(links[uint64(last), BEFORE])
-    ranks[place] = rank
-    links[place, BEFORE] = last
-    links[place, AFTER] = EMPTY
+    while last != EMPTY and ranks[kind, uint64(last - base)] <= rank:
+        distance = np.int64(links[kind, uint64(last - base), BEFORE])
+        last = last - distance if distance != 0 else np.int64(EMPTY)
+    links[kind, place, AFTER] = 0
     if last == EMPTY:
-        head[owner] = place
+        links[kind, place, BEFORE] = 0
+        head[owner] = number
     else:
-        links[uint64(last), AFTER] = place
-    tail[owner] = place
+        links[kind, place, BEFORE] = number - last
+        links[kind, uint64(last - base), AFTER] = number - last
+    tail[owner] = number
 
 
 @inlined
-def pop(owner, place, head, tail, links):
+def pop(owner, kind, number, base, head, tail, links):
     """A row leaves the set of the owner, before all later ones."""
-    if head[owner] == np.int64(place):
-        following = np.int64(links[place, AFTER])
-        head[owner] = following
-        if following == EMPTY:
+    if head[owner] == number:
+        distance = np.int64(links[kind, uint64(number - base), AFTER])
+        if distance == 0:
+            head[owner] = EMPTY
             tail[owner] = EMPTY
         else:
-            links[uint64(following), BEFORE] = EMPTY
-
-
-@njit(cache=True)
-def move_queues(oldest, next_number, head, tail, ranks, links, new_ranks, new_links):
-    """The rows numbered from `oldest` to before next_number into a longer ring."""
-    mask = ranks.size - 1
-    for number in range(oldest, next_number):
-        place = number & (new_ranks.size - 1)
-        new_ranks[place] = ranks[number & mask]
-        for side in range(2):
-            new_links[place, side] = moved_place(
-                links[number & mask, side], oldest, mask, new_ranks.size - 1
-            )
-    for owner in range(head.size):
-        head[owner] = moved_place(head[owner], oldest, mask, new_ranks.size - 1)
-        tail[owner] = moved_place(tail[owner], oldest, mask, new_ranks.size - 1)
-
-
-@njit(cache=True)
-def moved_place(place, oldest, mask, new_mask):
-    """The place in the longer ring of a row of the old one."""
-    if place == EMPTY:
-        return EMPTY
-    return (oldest + ((place - oldest) & mask)) & new_mask
+            head[owner] = number + distance
+            links[kind, uint64(number + distance - base), BEFORE] = 0

@@ -93,7 +93,8 @@ class UpdateArrays(NamedTuple):
 class RecordArrays(NamedTuple):
     """Records of joined rows that are charged to one row, and the lists of them by row.
 
-    stale, stale_list: records whose best is unknown. progress: how far a kernel came.
+    stale, stale_list: records whose best is unknown. progress: how far a kernel came. Where a row
+    has one record, and that no extremes, records have but a count.
     """
 
     records: Matrix
@@ -128,8 +129,8 @@ class ResultArrays(NamedTuple):
 class IndexArrays(NamedTuple):
     """Rows by the codes of join variables; an index is (input, join variable).
 
-    code_of[index, slot] is a row's code, runs[index, code] the place of the slots under it in the
-    arena, position[index, slot] the row's place in its run.
+    code_of[slot, index] is a row's code, runs[code, index] the place of the slots under it in the
+    arena, position[slot, index] the row's place in its run.
     """
 
     code_of: NDArray[np.int32]

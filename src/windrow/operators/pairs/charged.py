@@ -15,6 +15,7 @@ from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.index_kernels import choose_owners
 from windrow.operators.pairs.sums.shares import Shares
 from windrow.operators.pairs.sums.states import GroupStates, grown, in_layout
+from windrow.windows.growing import enlarged, enlarging_bytes
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["Charged"]
@@ -43,9 +44,12 @@ class Charged:
         parts = 1 + is_grouped + distincts
         self._codes = SweptTuples(parts) if parts > 1 else None
         self._is_grouped = is_grouped
-        self._leave = np.zeros((self._inputs, 0), np.int64)
+        # A row's own record, which is not asked whose it is.
+        self._is_whole = self._codes is None and not extremes
+        self._leave = np.zeros((0, self._inputs), np.int64)
+        entries = charge_kernels.COUNT + 1 if self._is_whole else charge_kernels.RECORD_ENTRIES
         self._charged = RecordArrays(
-            records=np.zeros((0, charge_kernels.RECORD_ENTRIES), np.int64),
+            records=np.zeros((0, entries), np.int64),
             lanes=np.zeros((0, states.layout.lane_count), np.int64),
             tally=np.zeros((0, distincts), np.int32),
             is_ranked=np.zeros((0, extremes), np.uint8),
@@ -58,14 +62,16 @@ class Charged:
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
-        if slots <= self._leave.shape[1]:
+        if slots <= self._leave.shape[0]:
             return
-        more = slots - self._leave.shape[1]
-        self._leave = np.pad(self._leave, ((0, 0), (0, more)))
+        self._leave = enlarged(self._leave, slots)
         if self._codes is None:
+            before = self._charged.records.shape[0]
             self._reserve(slots * self._inputs)
-            records = self._charged.records
-            records[:, charge_kernels.OWNER] = np.arange(records.shape[0])
+            if not self._is_whole:
+                records = self._charged.records
+                owners = np.arange(before, records.shape[0])
+                records[before:, charge_kernels.OWNER] = owners
         else:
             rows, charged = slots * self._inputs, self._charged
             self._charged = charged._replace(
@@ -75,7 +81,7 @@ class Charged:
 
     def expect(self, input_index: int, slots: Vector, leave: Vector) -> None:
         """Rows that are to enter leave at these instants; END_OF_TIME: nobody knows."""
-        self._leave[input_index, slots] = leave
+        self._leave[slots, input_index] = leave
 
     def begin(self) -> None:
         """New events."""
@@ -89,7 +95,7 @@ class Charged:
         records = self._records_of_rows(rows, codes)
         progress = self._charged.progress
         progress[charge_kernels.ROW] = 0
-        if is_own and not states.extremes:
+        if self._is_whole:
             self._apply_whole(events, rows, records, next_event)
             return
         share = self._shares.of(rows, states.layout)
@@ -153,6 +159,17 @@ class Charged:
             self._codes.sweep(live.astype(np.int32))
 
     @property
+    def is_by_row(self) -> bool:
+        """Whether each row has one record, which nothing but the row is needed for."""
+        return self._is_whole
+
+    def growth_bytes(self, slots: int) -> int:
+        """Peak of additional bytes with slots below this, where each row has one record."""
+        by_record = (self._charged.records, self._charged.lanes)
+        more = enlarging_bytes(by_record, slots * self._inputs)
+        return more + enlarging_bytes((self._leave,), slots)
+
+    @property
     def nbytes(self) -> int:
         """Bytes in addition to the states."""
         codes = 0 if self._codes is None else self._codes.nbytes
@@ -184,8 +201,10 @@ class Charged:
             lanes=grown(charged.lanes, records, 0),
             tally=grown(charged.tally, records, EMPTY),
             is_ranked=grown(charged.is_ranked, records, 0),
-            stale=grown(charged.stale, records, 0),
-            stale_list=grown(charged.stale_list, records, 0),
         )
         if self._states.extremes:
+            self._charged = self._charged._replace(
+                stale=grown(charged.stale, records, 0),
+                stale_list=grown(charged.stale_list, records, 0),
+            )
             self._states.reserve_members(records * self._states.extremes)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from windrow.operators.pairs import index_kernels
 from windrow.operators.pairs.arrays import IndexArrays, ProbeArrays
 from windrow.windows.codes import Codes
+from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["JoinIndex", "Variable", "join_variables"]
@@ -68,11 +69,11 @@ class JoinIndex:
         ]
         count = len(self.places)
         firsts = [sum(1 for place in self.places if place[0] < i) for i in range(inputs + 1)]
-        runs = np.full((count, SMALLEST, index_kernels.RUN_ENTRIES), 0, np.int32)
+        runs = np.full((SMALLEST, count, index_kernels.RUN_ENTRIES), 0, np.int32)
         runs[:, :, index_kernels.ROOM] = EMPTY
         self.arrays = IndexArrays(
-            code_of=np.zeros((count, SMALLEST), np.int32),
-            position=np.zeros((count, SMALLEST), np.int32),
+            code_of=np.zeros((SMALLEST, count), np.int32),
+            position=np.zeros((SMALLEST, count), np.int32),
             runs=runs,
             arena=np.empty(SMALLEST, np.int32),
             arena_control=np.full(index_kernels.ARENA_ENTRIES, EMPTY, np.int64),
@@ -93,30 +94,37 @@ class JoinIndex:
     def reserve(self, slots: int, codes: int) -> None:
         """Have room for slots and codes below these."""
         code_of, position, runs, arena, arena_control = self.arrays
-        if slots > code_of.shape[1]:
-            size = max(slots, 2 * code_of.shape[1])
-            code_of, position = _widened(code_of, size), _widened(position, size)
-        if codes > runs.shape[1]:
-            before = runs.shape[1]
-            runs = _widened(runs, max(codes, 2 * before))
-            runs[:, before:, index_kernels.ROOM] = EMPTY
+        # Who says how many slots and codes there are has some to spare already.
+        code_of, position = enlarged(code_of, slots), enlarged(position, slots)
+        before = runs.shape[0]
+        runs = enlarged(runs, codes)
+        runs[before:, :, index_kernels.ROOM] = EMPTY
         self.arrays = IndexArrays(code_of, position, runs, arena, arena_control)
+
+    def growth_bytes(self, slots: int, codes: int, rows: int) -> int:
+        """Peak of additional bytes with slots and codes below these, for so many more rows."""
+        arrays = self.arrays
+        more = enlarging_bytes((arrays.code_of, arrays.position), slots)
+        more += enlarging_bytes((arrays.runs,), codes)
+        # A run that is full moves to a place twice as long, and leaves its own for others.
+        return more + enlarging_bytes((arrays.arena,), arrays.arena.size + 2 * rows)
 
     def place(
         self, input_index: int, variable: int, slots: NDArray[np.int64], codes: Codes
     ) -> None:
         """The codes of rows that are to enter."""
-        self.arrays.code_of[self.places.index((input_index, variable)), slots] = codes
+        self.arrays.code_of[slots, self.places.index((input_index, variable))] = codes
 
     def codes_of(self, input_index: int, variable: int, slots: NDArray[np.int64]) -> Codes:
         """The codes of rows."""
-        codes: Codes = self.arrays.code_of[self.places.index((input_index, variable)), slots]
+        codes: Codes = self.arrays.code_of[slots, self.places.index((input_index, variable))]
         return codes
 
     def grow_arena(self) -> None:
-        """Have twice the room for runs."""
+        """Have more room for runs."""
         arena = self.arrays.arena
-        self.arrays = self.arrays._replace(arena=_widened(arena, 2 * arena.size))
+        longer = enlarged(arena, next_size(arena.size, arena.size + 1))
+        self.arrays = self.arrays._replace(arena=longer)
 
     def choose_orders(self, rows: Sequence[int], codes: Sequence[int]) -> None:
         """Order the probes of every input, the most restrictive first.
@@ -190,14 +198,3 @@ class JoinIndex:
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(array.nbytes for array in (*self.arrays, *self.probing))
-
-
-def _widened(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """The array with more room in its second dimension (its first where it has one only)."""
-    if array.ndim == 1:
-        out = np.empty(size, array.dtype)
-        out[: array.size] = array
-        return out
-    wide = np.zeros((array.shape[0], size, *array.shape[2:]), array.dtype)
-    wide[:, : array.shape[1]] = array
-    return wide

@@ -49,10 +49,10 @@ IS_PAUSED = 3  # behind a row's leave that took joined rows back from others
 
 
 @njit(cache=True)
-def list_slots(words, first, size, row, out_slot):
-    """The slot word of each event of one window; a negative one takes no part."""
+def list_slots(slots, first, size, row, out_slot):
+    """The slot of each event of one window; a negative one takes no part."""
     for i in range(first, first + size):
-        out_slot[i] = words[uint64(row[i])]
+        out_slot[i] = slots[uint64(row[i])]
 
 
 @njit(cache=True)
@@ -90,18 +90,17 @@ def merge_windows(at, slot, sign, position, stop, has_more, output, progress):
 
 
 @inlined
-def fetch_runs(ahead, first, second, slot, codes, code_of, runs, rows_of_runs, arena):
+def fetch_runs(ahead, first, second, slot, code_of, runs, rows_of_runs, arena):
     """Have the runs that a row is soon looked up in by two indexes brought into the cache.
 
     ahead: whether that is far ahead, and the runs themselves come first, or what is in them.
     """
-    code = np.int64(code_of[first, slot])
+    code = np.int64(code_of[slot, first])
     if ahead:
-        prefetch(rows_of_runs, first * codes + code)
-        prefetch(rows_of_runs, second * codes + code)
+        prefetch(rows_of_runs, code)  # those of all indexes side by side
     else:
-        prefetch(arena, runs[first, code, START])
-        prefetch(arena, runs[second, code, START])
+        prefetch(arena, runs[code, first, START])
+        prefetch(arena, runs[code, second, START])
 
 
 @inlined
@@ -109,20 +108,20 @@ def insert_row(slot, first, last, code_of, position, runs, arena, arena_control)
     """Put a row into the indexes first to last - 1; false, and nothing done, for want of room."""
     needed = 0
     for index in range(first, last):
-        code = code_of[index, slot]
-        room = runs[index, code, ROOM]
+        code = code_of[slot, index]
+        room = runs[code, index, ROOM]
         if room == EMPTY:
             needed += 1
-        elif runs[index, code, SIZE] == 1 << room:
+        elif runs[code, index, SIZE] == 1 << room:
             needed += 2 << room
     if arena_control[ARENA_END] + needed > arena.size:
         return False
     for index in range(first, last):
-        code = code_of[index, slot]
-        size = runs[index, code, SIZE]
-        room = runs[index, code, ROOM]
+        code = code_of[slot, index]
+        size = runs[code, index, SIZE]
+        room = runs[code, index, ROOM]
         if room == EMPTY or size == 1 << room:
-            old = runs[index, code, START]
+            old = runs[code, index, START]
             start = arena_control[FIRST_FREE + room + 1]
             if start == EMPTY:
                 start = arena_control[ARENA_END]
@@ -134,11 +133,11 @@ def insert_row(slot, first, last, code_of, position, runs, arena, arena_control)
             if room != EMPTY:
                 arena[old] = arena_control[FIRST_FREE + room]
                 arena_control[FIRST_FREE + room] = old
-            runs[index, code, START] = start
-            runs[index, code, ROOM] = room + 1
-        arena[runs[index, code, START] + size] = slot
-        position[index, slot] = size
-        runs[index, code, SIZE] = size + 1
+            runs[code, index, START] = start
+            runs[code, index, ROOM] = room + 1
+        arena[runs[code, index, START] + size] = slot
+        position[slot, index] = size
+        runs[code, index, SIZE] = size + 1
     return True
 
 
@@ -146,19 +145,19 @@ def insert_row(slot, first, last, code_of, position, runs, arena, arena_control)
 def remove_row(slot, first, last, code_of, position, runs, arena, arena_control):
     """Take a row out of the indexes first to last - 1: the last of its run takes its place."""
     for index in range(first, last):
-        code = code_of[index, slot]
-        start = runs[index, code, START]
-        size = runs[index, code, SIZE] - 1
-        place = position[index, slot]
+        code = code_of[slot, index]
+        start = runs[code, index, START]
+        size = runs[code, index, SIZE] - 1
+        place = position[slot, index]
         moved = arena[start + size]
         arena[start + place] = moved
-        position[index, moved] = place
-        runs[index, code, SIZE] = size
+        position[moved, index] = place
+        runs[code, index, SIZE] = size
         if size == 0:
-            room = runs[index, code, ROOM]
+            room = runs[code, index, ROOM]
             arena[start] = arena_control[FIRST_FREE + room]
             arena_control[FIRST_FREE + room] = start
-            runs[index, code, ROOM] = EMPTY
+            runs[code, index, ROOM] = EMPTY
 
 
 @njit(cache=True)
@@ -184,8 +183,8 @@ def list_joined(
     is_begun = progress[IS_BEGUN] != 0
     matches = 0
     status = DONE
-    codes = runs.shape[1]
-    rows_of_runs = runs.reshape((runs.shape[0] * codes, RUN_ENTRIES))
+    codes = runs.shape[0]
+    rows_of_runs = runs.reshape((codes, runs.shape[1] * RUN_ENTRIES))
     fetches = inputs > 1 and codes > LARGE_TABLE
     while event < size:
         if fetches and not is_begun and event + AHEAD < size:
@@ -193,7 +192,7 @@ def list_joined(
                 soon = event_input[event + ahead]
                 fetch_runs(
                     ahead == AHEAD, step_code[soon, 0], step_index[soon, 0],
-                    event_slot[event + ahead], codes, code_of, runs, rows_of_runs, arena,
+                    event_slot[event + ahead], code_of, runs, rows_of_runs, arena,
                 )  # fmt: skip
         mine = event_input[event]
         slot = event_slot[event]
@@ -225,12 +224,12 @@ def list_joined(
                 continue
             is_begun = True
             depth = 0
-            code = code_of[step_code[mine, 0], slot]
+            code = code_of[slot, step_code[mine, 0]]
             index = step_index[mine, 0]
-            cursor[0] = runs[index, code, START]
-            end[0] = cursor[0] + runs[index, code, SIZE]
+            cursor[0] = runs[code, index, START]
+            end[0] = cursor[0] + runs[code, index, SIZE]
             statistics[index, 0] += 1
-            statistics[index, 1] += runs[index, code, SIZE]
+            statistics[index, 1] += runs[code, index, SIZE]
         while depth >= 0:
             place = cursor[depth]
             if place == end[depth]:
@@ -260,8 +259,8 @@ def list_joined(
             is_match = True
             for check in range(check_count[mine, depth]):
                 known = checks[mine, depth, check, 1]
-                wanted = code_of[known, current[index_input[known]]]
-                if code_of[checks[mine, depth, check, 0], candidate] != wanted:
+                wanted = code_of[current[index_input[known]], known]
+                if code_of[candidate, checks[mine, depth, check, 0]] != wanted:
                     is_match = False
                     break
             if not is_match:
@@ -277,11 +276,11 @@ def list_joined(
             depth += 1
             known = step_code[mine, depth]
             index = step_index[mine, depth]
-            code = code_of[known, current[index_input[known]]]
-            cursor[depth] = runs[index, code, START]
-            end[depth] = cursor[depth] + runs[index, code, SIZE]
+            code = code_of[current[index_input[known]], known]
+            cursor[depth] = runs[code, index, START]
+            end[depth] = cursor[depth] + runs[code, index, SIZE]
             statistics[index, 0] += 1
-            statistics[index, 1] += runs[index, code, SIZE]
+            statistics[index, 1] += runs[code, index, SIZE]
         if depth >= 0:
             status = IS_FULL
             break
@@ -349,11 +348,11 @@ def choose_owners(slots, leave, out):
     inputs = slots.shape[0]
     for i in range(slots.shape[1]):
         place = uint64(i)
-        best = leave[0, uint64(slots[0, place])]
+        best = leave[uint64(slots[0, place]), uint64(0)]
         owner = slots[0, place] * inputs
         for number in range(1, inputs):
             slot = slots[number, place]
-            instant = leave[number, uint64(slot)]
+            instant = leave[uint64(slot), uint64(number)]
             if instant < best:
                 best = instant
                 owner = slot * inputs + number

@@ -59,9 +59,8 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
     code_of, position, runs, arena, arena_control = index_arrays
     out_at, out_input, out_slot, out_sign = output
     progress[STATUS] = DONE
-    codes = runs.shape[1]
-    rows_of_runs = runs.reshape((runs.shape[0] * codes, RUN_ENTRIES))
-    fetches = codes > LARGE_TABLE
+    rows_of_runs = runs.reshape((runs.shape[0], runs.shape[1] * RUN_ENTRIES))
+    fetches = runs.shape[0] > LARGE_TABLE
     for event in range(progress[EVENT], size):
         progress[EVENT] = event
         if fetches and event + AHEAD < size:
@@ -71,7 +70,7 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
                     index = np.int64(soon == negated)
                     fetch_runs(
                         ahead == AHEAD, index, 1 - index, event_slot[event + ahead],
-                        codes, code_of, runs, rows_of_runs, arena,
+                        code_of, runs, rows_of_runs, arena,
                     )  # fmt: skip
         at = event_at[event]
         input_index = event_input[event]
@@ -81,11 +80,11 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
         many = 1
         if input_index == negated:
             index = 1
-            code = code_of[1, slot]
-            before = runs[1, code, SIZE]
+            code = code_of[slot, 1]
+            before = runs[code, 1, SIZE]
             many = 0
             if (sign > 0 and before == 0) or (sign < 0 and before == 1):
-                many = runs[0, code, SIZE]
+                many = runs[code, 0, SIZE]
         if progress[USED] + many > out_at.size:
             progress[STATUS] = NEEDS_ROOM
             progress[ROOM] = many
@@ -101,13 +100,13 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
             progress[STATUS] = NEEDS_ARENA
             return
         if input_index == of:
-            if runs[1, code_of[0, slot], SIZE] == 0:
+            if runs[code_of[slot, 0], 1, SIZE] == 0:
                 write_event(
                     at, input_index, slot, sign, out_at, out_input, out_slot, out_sign, progress
                 )
             continue
         if many > 0:
-            start = runs[0, code, START]
+            start = runs[code, 0, START]
             for place in range(start, start + many):
                 write_event(
                     at, of, arena[place], -sign, out_at, out_input, out_slot, out_sign, progress

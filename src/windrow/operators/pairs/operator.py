@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.operator import Operator, WorkDone
+from windrow.operators.operator import Operator, WorkDone, growth_by_rows
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.charged import Charged
 from windrow.operators.pairs.groups import DistinctCodes, GroupCodes
@@ -55,7 +55,7 @@ class PairOperator(Operator):
         self._plan = plan
         self._grid_us = grid_us
         super().__init__(
-            (window_of(entry.window, 1) for entry in plan.inputs),
+            (window_of(entry.window, 0) for entry in plan.inputs),
             (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
         self._rows = [SlotRows(columns) for columns in self._columns]
@@ -127,8 +127,8 @@ class PairOperator(Operator):
         self._expect(input_index, slots, times)
         coder = self._partitions[input_index]
         partitions = None if coder is None else coder.acquire(rows.partitions)
-        codes = np.zeros(rows.size, np.int32)
-        self._windows[input_index].append(times, codes, marks[None, :], partitions=partitions)
+        codes, none = marks.astype(np.int32), np.empty((0, rows.size), np.int64)
+        self._windows[input_index].append(times, codes, none, partitions=partitions)
         self._entered[input_index] += rows.size
         self._admit(input_index, live)
 
@@ -248,7 +248,7 @@ class PairOperator(Operator):
             columns, coder = window.columns, self._partitions[input_index]
             if coder is not None:
                 window.forget_partitions(coder.release(columns.partitions[gone]))
-            marks = columns.values[0, gone]
+            marks = columns.codes[gone].astype(np.int64)
             self._forget(input_index, marks[marks >= 0])
             self._rows[input_index].release(np.where(marks < 0, ~marks, marks))
             window.reclaim(gone)
@@ -289,8 +289,8 @@ class PairOperator(Operator):
         """The rows held and waiting, as prepared rows in their order."""
         window, columns = self._windows[input_index], self._columns[input_index]
         places = np.concatenate([window.held(), window.waiting()])
-        marks = window.columns.values[0, places]
-        slots = np.where(marks < 0, ~marks, marks).astype(np.int32)
+        marks = window.columns.codes[places]
+        slots = np.where(marks < 0, ~marks, marks)
         coder = self._partitions[input_index]
         partitions = [] if coder is None else coder.columns(window.columns.partitions[places])
         named = {TIME: pa.array(window.columns.times[places]), TAKES_PART: pa.array(marks >= 0)}
@@ -327,6 +327,23 @@ class PairOperator(Operator):
         kept += 0 if self._negations is None else self._negations.nbytes
         work = self._merger.nbytes + self._prober.nbytes + self._again.nbytes + self._shares.nbytes
         return sum(self.window_bytes()) + codes + kept + work
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak bytes, in addition to the windows, that this many rows may need."""
+        coders = [coder for coder in self._coders if coder is not None]
+        slots = max(each.capacity_after(rows) for each in self._rows)
+        codes = max((coder.capacity_after(rows) for coder in coders), default=1)
+        more = sum(each.growth_bytes(rows) for each in self._rows)
+        more += sum(each.growth_bytes(rows) for each in coders)
+        more += self._index.growth_bytes(slots, codes, rows)
+        known = sum(self.window_bytes()) + self._index.nbytes
+        known += sum(each.nbytes for each in coders)
+        if isinstance(self._algorithm, Charged) and self._algorithm.is_by_row:
+            more += self._algorithm.growth_bytes(slots)
+            known += self._algorithm.nbytes
+        # What joined rows bring, nobody foresees.
+        beside = self.nbytes - known
+        return more + growth_by_rows(beside, sum(self.row_counts()), rows)
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""

@@ -21,7 +21,7 @@ CHUNK = 4096
 
 
 class EventMerger:
-    """Merges the events of windows whose only value is the slot of a row (~slot: takes no part)."""
+    """Merges the events of windows whose codes are the slots of rows (~slot: takes no part)."""
 
     def __init__(self, windows: tuple[Window, ...]) -> None:
         self._windows = windows
@@ -77,8 +77,8 @@ class EventMerger:
         first = number * CHUNK
         window = self._windows[number]
         size = window.fill(self._chunks, first, CHUNK, self._until, self._grid_us)
-        words = window.columns.values[0]
-        index_kernels.list_slots(words, first, size, self._chunks.row, self._slots)
+        slots = window.columns.codes
+        index_kernels.list_slots(slots, first, size, self._chunks.row, self._slots)
         self._position[number], self._stop[number] = first, first + size
         self._has_more[number] = size == CHUNK
 

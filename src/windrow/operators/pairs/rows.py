@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from windrow.operators.pairs.index_kernels import gather_words
 from windrow.rows.prepared_rows import PreparedColumns
 from windrow.windows.codes import Codes, KeyCoder, needs_codes
 from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["RowCodes", "SlotRows", "summed_words"]
@@ -37,10 +39,10 @@ class SlotRows:
         self._coded = {
             field.name: KeyCoder([field.type]) for field in self._fields if needs_codes(field.type)
         }
-        self._words = np.zeros((len(self._fields), SMALLEST), np.int64)
-        self._valid = np.ones((len(self._fields), SMALLEST), np.uint8)
-        self._has_nulls = np.zeros(len(self._fields), np.bool_)
-        self._free: Vector = np.arange(SMALLEST)[::-1].copy()
+        self._words: list[Vector] = [np.zeros(SMALLEST, np.int64) for _ in self._fields]
+        # Flags of a column have entries once it had a NULL.
+        self._valid: list[Flags] = [np.empty(0, np.uint8) for _ in self._fields]
+        self._free: Codes = np.arange(SMALLEST, dtype=np.int32)[::-1].copy()
         self._free_count = SMALLEST
 
     @property
@@ -54,19 +56,19 @@ class SlotRows:
         for place, field in enumerate(self._fields):
             column = rows.column(field.name)
             if field.name in self._coded:
-                self._words[place, slots] = self._coded[field.name].acquire([column])
+                self._words[place][slots] = self._coded[field.name].acquire([column])
             else:
-                self._words[place, slots] = raw_words(column)
-            if column.null_count and not self._has_nulls[place]:
-                self._has_nulls[place] = True
-            if self._has_nulls[place]:
-                self._valid[place, slots] = column.is_valid().to_numpy(zero_copy_only=False)
+                self._words[place][slots] = raw_words(column)
+            if column.null_count:
+                self._valid[place] = enlarged(self._valid[place], self.capacity, 1)
+            if self._valid[place].size:
+                self._valid[place][slots] = column.is_valid().to_numpy(zero_copy_only=False)
         return slots
 
     def release(self, slots: Vector) -> None:
         """Rows have left."""
         for name, coder in self._coded.items():
-            coder.release(self._words[self._place[name], slots].astype(np.int32))
+            coder.release(self._words[self._place[name]][slots].astype(np.int32))
         self._free[self._free_count : self._free_count + slots.size] = slots
         self._free_count += slots.size
 
@@ -79,7 +81,7 @@ class SlotRows:
     def valid(self, name: str, slots: NDArray[np.int32]) -> Flags | None:
         """Where the column of numbers is not NULL; None where it never was."""
         place = self._place[name]
-        if not self._has_nulls[place]:
+        if not self._valid[place].size:
             return None
         out = np.empty(slots.size, np.uint8)
         gather_words(self._valid[place], slots, out)
@@ -88,7 +90,7 @@ class SlotRows:
     def all_words(self, name: str) -> Vector | None:
         """The words of a column of numbers, by slot; None where some row had NULL."""
         place = self._place[name]
-        return None if self._has_nulls[place] else self._words[place]
+        return None if self._valid[place].size else self._words[place]
 
     def column(self, name: str, slots: NDArray[np.int32]) -> pa.Array:
         """The column of rows, a row as often as its slot is named."""
@@ -106,26 +108,46 @@ class SlotRows:
     @property
     def capacity(self) -> int:
         """Every slot is below this."""
-        return self._words.shape[1]
+        return self._free.size
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         texts = sum(coder.nbytes for coder in self._coded.values())
-        return texts + self._words.nbytes + self._valid.nbytes + self._free.nbytes
+        return texts + sum(each.nbytes for each in self._arrays())
+
+    def capacity_after(self, rows: int) -> int:
+        """What every slot is below once so many rows came."""
+        if rows <= self._free_count:
+            return self.capacity
+        return next_size(self.capacity, self.capacity + rows - self._free_count)
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while so many rows come."""
+        texts = sum(coder.growth_bytes(rows) for coder in self._coded.values())
+        return texts + enlarging_bytes(self._arrays(), self.capacity_after(rows))
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        """All that has an entry for each slot."""
+        return [*self._words, *(each for each in self._valid if each.size), self._free]
 
     def _take(self, count: int) -> Vector:
         if count > self._free_count:
-            before = self.capacity
-            more = max(count - self._free_count, before)
-            self._words = np.pad(self._words, ((0, 0), (0, more)))
-            self._valid = np.pad(self._valid, ((0, 0), (0, more)), constant_values=1)
-            free = np.empty(before + more, np.int64)
-            free[:more] = np.arange(before, before + more)[::-1]
-            free[more : more + self._free_count] = self._free[: self._free_count]
-            self._free, self._free_count = free, self._free_count + more
+            self._lengthen(self.capacity_after(count))
         self._free_count -= count
-        return self._free[self._free_count : self._free_count + count][::-1].copy()
+        taken = self._free[self._free_count : self._free_count + count][::-1]
+        return taken.astype(np.int64)
+
+    def _lengthen(self, capacity: int) -> None:
+        """Have slots below this; those that were free before are taken first."""
+        before, count = self.capacity, self._free_count
+        more = capacity - before
+        self._words = [enlarged(each, capacity) for each in self._words]
+        self._valid = [enlarged(each, capacity, 1) if each.size else each for each in self._valid]
+        free = enlarged(self._free, capacity)
+        free[more : more + count] = free[:count].copy()
+        free[:more] = np.arange(before, capacity)[::-1]
+        self._free, self._free_count = free, count + more
 
 
 class RowCodes:
@@ -138,9 +160,7 @@ class RowCodes:
 
     def append(self, slots: Vector, columns: Sequence[pa.Array], capacity: int) -> None:
         """Rows have come; slots are below the capacity."""
-        if capacity > self._codes.size:
-            more = capacity - self._codes.size
-            self._codes = np.pad(self._codes, (0, more), constant_values=EMPTY)
+        self._codes = enlarged(self._codes, capacity, EMPTY)
         if self._skips_null and columns[0].null_count:
             self._codes[slots] = EMPTY
             present = columns[0].is_valid()

@@ -17,6 +17,7 @@ from windrow.operators.pairs.block import MergedEvents
 from windrow.operators.pairs.index import JoinIndex
 from windrow.operators.pairs.probing import BLOCK, Prober
 from windrow.windows.codes import Codes
+from windrow.windows.growing import enlarged
 
 __all__ = ["Matches", "UnmatchedByCondition", "UnmatchedByKey", "UnmatchedRows"]
 
@@ -106,9 +107,7 @@ class UnmatchedByCondition:
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
-        if slots > self._counts.size:
-            more = max(slots, 2 * self._counts.size) - self._counts.size
-            self._counts = np.pad(self._counts, (0, more))
+        self._counts = enlarged(self._counts, slots)
 
     def passed(self, events: MergedEvents) -> Iterator[MergedEvents]:
         """The events of rows that count."""

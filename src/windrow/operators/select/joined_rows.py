@@ -30,6 +30,7 @@ from windrow.operators.select.live_rows import (
 from windrow.plan.model import QueryPlan
 from windrow.plan.stores import queue_of
 from windrow.rows.shape import QueryShape
+from windrow.windows.growing import enlarged
 
 __all__ = ["LiveResults"]
 
@@ -44,21 +45,19 @@ class LiveResults:
         self._states = states
         self.probes_leave: NDArray[np.bool_] = np.zeros(inputs, np.bool_)
         self.pauses_leave: NDArray[np.bool_] = np.zeros(inputs, np.bool_)
-        self._leave = np.full((inputs, 64), EXPIRY_LIMIT, np.int64)
+        self._leave = np.zeros((0, inputs), np.int64)
         self._until = -EXPIRY_LIMIT
         self._is_distinct = shape.is_distinct
         self._rows = _store(plan, shape, grid_us)
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
-        more = slots - self._leave.shape[1]
-        if more > 0:
-            self._leave = np.pad(self._leave, ((0, 0), (0, more)))
+        self._leave = enlarged(self._leave, slots)
         self._rows.reserve(slots, 1)
 
     def expect(self, input_index: int, slots: Vector, leave: Vector) -> None:
         """When rows leave by time."""
-        self._leave[input_index, slots] = np.minimum(leave, EXPIRY_LIMIT)
+        self._leave[slots, input_index] = np.minimum(leave, EXPIRY_LIMIT)
 
     def open(self, until: int) -> None:
         """Events up to and including this instant follow."""

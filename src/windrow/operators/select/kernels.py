@@ -38,9 +38,9 @@ IS_QUEUED = 2
 def earliest(leave, slot, out):
     """The instant at which the first row of each joined row leaves."""
     for row in range(out.size):
-        found = leave[0, slot[0, row]]
+        found = leave[slot[0, row], 0]
         for number in range(1, slot.shape[0]):
-            found = min(found, leave[number, slot[number, row]])
+            found = min(found, leave[slot[number, row], number])
         out[row] = found
 
 

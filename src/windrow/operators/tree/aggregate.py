@@ -25,7 +25,7 @@ class TreeAggregate:
     """The first tree's cells are the codes of the windows' rows.
 
     cell_values: for every further tree and input the number of the value that holds the cell,
-    NO_CODE where it is that of the first tree.
+    NO_CODE where it is that of the first tree. has_cells: whether rows are in several cells.
     """
 
     def __init__(
@@ -34,10 +34,12 @@ class TreeAggregate:
         linear: LinearTree,
         extremes: Sequence[ExtremesTree],
         cell_values: Sequence[Sequence[int]],
+        *,
+        has_cells: bool,
     ) -> None:
         self._windows = windows
         self._linear, self._extremes = linear, extremes
-        self._cell_values = cell_values
+        self._cell_values, self._has_cells = cell_values, has_cells
         size = CHUNK * len(windows)
         self._events = EventColumns(size)
         self._order = np.empty(size, np.int32)
@@ -106,8 +108,10 @@ class TreeAggregate:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
             place = self._cell_values[index - 1][input_index] if index else NO_CODE
-            cells = columns.codes if place == NO_CODE else columns.values[place]
-            linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
+            linear_kernels.gather_codes(first, size, rows, columns.codes_in(place), tree.cells)
+            if not self._has_cells:
+                filled = tree.cells[first : first + size]
+                filled[:] = np.where(filled == NO_CODE, NO_CODE, 0)
             tree.read(input_index, first, size, rows, columns)
 
     def _updates(self, until: int) -> GroupUpdates:

@@ -49,9 +49,9 @@ class SumArrays(NamedTuple):
 class ExtremeArrays(NamedTuple):
     """What a tree of extremes and tallies knows of cells, rows and groups.
 
-    span: the number of the oldest row in the ring of queues (ranks, links), the number behind the
-    newest, and whether the ring was too short to go on. head: the best row of each cell, in its
-    queue or in row_heap. is_listed: which members of `heap`, the cells, are in their group's.
+    head: the best row of each cell, in its queue or in row_heap. ranks, links: of the root's rows
+    for each extreme, as they stand in the window, where the row in place 0 has the number `base`.
+    is_listed: which members of `heap`, the cells, are in their group's.
     pair_of_cell: per cell and distinct the code of (group, value), EMPTY for NULL;
     live_cells[distinct, pair]; tally: per group and distinct.
     """
@@ -59,11 +59,11 @@ class ExtremeArrays(NamedTuple):
     rows_of_cell: Vector
     view: Vector
     is_live: NDArray[np.bool_]
-    span: Vector
     head: Vector
     tail: Vector
-    ranks: Vector
+    ranks: Matrix
     links: NDArray[np.int32]
+    base: int
     row_heap: Matrix
     is_listed: NDArray[np.bool_]
     heap: Matrix

@@ -192,15 +192,18 @@ class TreeCoding:
     def row_columns(
         self, input_index: int, codes: CodesOf, partitions: Codes, words: Matrix, valid: Flags
     ) -> dict[str, pa.Array]:
-        """The columns of prepared rows by name; without a code keys and groups are NULL."""
+        """The columns of prepared rows by name; without a code keys and groups are NULL.
+
+        words: none where the value is what a COUNT(DISTINCT) tells apart.
+        """
         shape, sources = self._shape.inputs[input_index], self._sources
         out: dict[str, pa.Array] = {}
         for source in sources.input_edges(input_index):
-            columns = self._columns(source, codes[source])
+            columns = _columns(self._coders[source], codes[source])
             for variable, column in zip(sources.edges[source], columns, strict=True):
                 out[column_name(KEY, shape.variables.index(variable))] = column
         if sources.has_group_coder and input_index in sources.roots:
-            columns = self._columns(sources.group, codes[sources.group])
+            columns = _columns(self._coders[sources.group], codes[sources.group])
             for expression, column in zip(self._shape.group_columns, columns, strict=True):
                 if isinstance(expression, ColumnRef) and part_of(expression)[0] == GROUP:
                     out[expression.column] = column
@@ -208,6 +211,9 @@ class TreeCoding:
         if coder is not None:
             found = coder.columns(partitions)
             out |= {column_name(PARTITION, i): column for i, column in enumerate(found)}
+        if not words.shape[0] and shape.value_types:
+            (out[column_name(VALUE, 0)],) = _columns(self._values[0], codes[sources.pair(0)])
+            return out
         for index, kind in enumerate(shape.value_types):
             missing = valid[index] == 0 if valid.size else np.zeros(words.shape[1], np.bool_)
             if index in self._texts[input_index]:
@@ -222,14 +228,6 @@ class TreeCoding:
         """Bytes of all tables."""
         pairs = sum(each.nbytes for each in self._pairs)
         return pairs + sum(each.nbytes for each in self._all_coders())
-
-    def _columns(self, source: int, codes: Codes) -> list[pa.Array]:
-        live = codes != NO_CODE
-        columns = self._coders[source].columns(codes[live])
-        if live.all():
-            return columns
-        index = pa.array(np.where(live, np.cumsum(live) - 1, 0), mask=~live)
-        return [column.take(index) for column in columns]
 
     def _pair(self, distinct: int, values: Codes, codes: CodesOf) -> Codes:
         if self._sources.group == NOTHING:
@@ -262,6 +260,16 @@ class TreeCoding:
             else:
                 out.append(rows.column(column))
         return out
+
+
+def _columns(coder: KeyCoder, codes: Codes) -> list[pa.Array]:
+    """What codes stand for; NULL where there is none."""
+    live = codes != NO_CODE
+    columns = coder.columns(codes[live])
+    if live.all():
+        return columns
+    index = pa.array(np.where(live, np.cumsum(live) - 1, 0), mask=~live)
+    return [column.take(index) for column in columns]
 
 
 def argument_column(argument: Expr, rows: PreparedRows) -> pa.Array:

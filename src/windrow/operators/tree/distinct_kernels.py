@@ -1,10 +1,12 @@
 """Different values of one input of a star, without cells of a key and a value.
 
-Purpose: COUNT(DISTINCT) of a column of the root, over windows that all join by one key.
+Purpose: COUNT(DISTINCT) of a column of the root, over windows that all join by one key, or over one
+    window.
 Needs: rows of the root that leave in the order in which they came.
 Time: O(1) a row; the first and the last row of a key in another input go through the root's rows
     with that key, whose values stand side by side (queue_kernels.py).
-Space: 8 bytes a value and a key and input, 4 bytes a row of the root.
+Space: 4 bytes a value, 8 a key and input, 4 a row of the root; of one window alone no more than the
+    values.
 
 live_rows[value] counts the root's rows with the value that join with something. rows[inputs * key +
 input] counts those of each input. The other structures are those of extremes_kernels.py; `second`
@@ -71,13 +73,14 @@ def apply_distinct(
         before = found
         if node == root:
             value = np.int64(second[event])
-            if factor > 0:
-                if not has_room(key, queues):
+            if inputs > 1:
+                if factor < 0:
+                    pop_code(key, queues)
+                elif has_room(key, queues):
+                    push_code(key, np.int32(value), queues)
+                else:
                     done = i
                     break
-                push_code(key, np.int32(value), queues)
-            else:
-                pop_code(key, queues)
             if joins and value >= 0:
                 count = live_rows[uint64(value)]
                 live_rows[uint64(value)] = count + factor

@@ -24,7 +24,7 @@ __all__ = ["DistinctTree"]
 
 
 class DistinctTree(ExtremesTree):
-    """A tally of values; second_value: the root's value that holds their codes."""
+    """A tally of values; second_value: what holds their codes, NO_CODE for the row's own code."""
 
     def __init__(self, shape: TreeShape, second_value: int, chunk: int) -> None:
         super().__init__(shape, 0, 1, 0, NO_CODE, chunk)
@@ -33,7 +33,7 @@ class DistinctTree(ExtremesTree):
         self._second_value = second_value
         (self._value_source,) = set(shape.identities[shape.root]) - {self._key_source}
         self._rows = np.zeros(0, np.int64)
-        self._live_rows = np.zeros(0, np.int64)
+        self._live_rows = np.zeros(0, np.int32)
         self._second = np.empty(self.cells.size, np.int32)
         self._tally, self._last_out = np.zeros(1, np.int64), np.full(1, NOWHERE, np.int64)
 
@@ -42,14 +42,15 @@ class DistinctTree(ExtremesTree):
         keys, values = self._capacities(self.structure.capacity)
         self._rows = enlarged(self._rows, self.structure.nodes * keys)
         self._live_rows = enlarged(self._live_rows, values)
-        self.queues.reserve(keys)
+        if self.structure.nodes > 1:
+            self.queues.reserve(keys)
 
     def growth_bytes(self, rows: int, capacity: Mapping[int, int], _groups: int) -> int:
         """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
         keys, values = self._capacities(capacity)
         more = enlarging_bytes((self._rows,), self.structure.nodes * keys)
         more += enlarging_bytes((self._live_rows,), values)
-        return more + self.queues.growth_bytes(rows, keys)
+        return more + (self.queues.growth_bytes(rows, keys) if self.structure.nodes > 1 else 0)
 
     def place_pairs(self, distinct: int, cells: Codes, pairs: Codes, capacity: int) -> None:
         """There are no cells of a value."""
@@ -59,7 +60,7 @@ class DistinctTree(ExtremesTree):
     ) -> None:
         """The values of the root's next events."""
         if input_index == self.structure.shape.root:
-            gather_codes(first, size, rows, columns.values[self._second_value], self._second)
+            gather_codes(first, size, rows, columns.codes_in(self._second_value), self._second)
 
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""
@@ -86,4 +87,4 @@ class DistinctTree(ExtremesTree):
 
     def _capacities(self, capacity: Mapping[int, int]) -> tuple[int, int]:
         """What the codes of keys and of values are below."""
-        return capacity[self._key_source], capacity[self._value_source]
+        return capacity.get(self._key_source, 1), capacity[self._value_source]

@@ -28,26 +28,19 @@ from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
 
-# Entries of `span` (arrays.py).
-OLDEST = 0
-NEXT = 1
-TOO_SHORT = 2
-SPAN_ENTRIES = 3
-
 
 @njit(cache=True)
 def apply_extremes(start, size, order, shift, in_order, events, tree, state, most_groups, output):
-    """Run events; returns how far it came: the output may be full, or the ring too short.
+    """Run events; returns how far it came: the output may be full.
 
     in_order: rows leave as they came, and cells have queues; else the numbers of rows are their
     slots, which are members of row_heap, and `head` holds the roots of the cells' heaps.
     """
-    at, sign, cell, number = events[:4]
+    at, sign, cell = events[:3]
     parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
     next_cell, previous_cell, group_of_cell = tree[6:]
-    rows_of_cell, view, is_live, span = state[:4]
+    rows_of_cell, view, is_live = state[:3]
     extremes, last_out = events.rank.shape[1], state.last_out
-    ring_size = state.ranks.size
     control, out_at, out_group, _, out_extras = output
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
@@ -71,15 +64,6 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         factor = np.int64(sign[event])
         node = order[i] >> shift
         is_root = parent[node] == EMPTY
-        if is_root and in_order and extremes > 0:
-            if factor < 0:
-                span[OLDEST] = number[event] + 1
-            elif extremes * (number[event] + 1 - span[OLDEST]) > ring_size:
-                span[TOO_SHORT] = 1
-                done = i
-                break
-            else:
-                span[NEXT] = number[event] + 1
         place = uint64(nodes * own + node)
         before = rows_of_cell[place]
         rows_of_cell[place] = before + factor
@@ -163,7 +147,7 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
 @inlined
 def queue_row(event, cell, factor, in_order, events, state):
     """A row of the root enters or leaves its cell; returns whether a best row of it changed."""
-    head, ranks, row_heap = state.head, state.ranks, state.row_heap
+    head, base, row_heap = state.head, state.base, state.row_heap
     extremes = events.rank.shape[1]
     has_new_first = False
     for index in range(extremes):
@@ -171,17 +155,16 @@ def queue_row(event, cell, factor, in_order, events, state):
         if events.present[event, extreme] == 0:
             continue
         owner = uint64(extremes * cell + index)
-        member = extremes * events.number[event] + index
-        rank = events.rank[event, extreme]
+        number = events.number[event]
+        member = extremes * number + index
         first = head[owner]
         if in_order:
-            ring = uint64(member & (ranks.size - 1))
             if factor > 0:
-                push(owner, ring, rank, head, state.tail, ranks, state.links)
+                push(owner, extreme, number, base, head, state.tail, state.ranks, state.links)
             else:
-                pop(owner, ring, head, state.tail, state.links)
+                pop(owner, extreme, number, base, head, state.tail, state.links)
         elif factor > 0:
-            row_heap[member, VALUE] = rank
+            row_heap[member, VALUE] = events.rank[event, extreme]
             head[owner] = insert(np.int64(first), member, row_heap)
         else:
             head[owner] = delete(np.int64(first), member, row_heap)
@@ -218,7 +201,7 @@ def rank_cell(cell, group, is_live, extremes, in_order, state):
         if is_live and best != EMPTY:
             word = np.int64(0)
             if in_order:
-                word = state.ranks[uint64(best)]
+                word = state.ranks[uint64(index), uint64(best - state.base)]
             else:
                 word = state.row_heap[best, VALUE]
             if not is_listed[owner]:

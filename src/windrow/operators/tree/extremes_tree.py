@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from windrow.event_time import END_OF_TIME
 from windrow.operators.extremes import kernels
 from windrow.operators.extremes.arena import empty_heap, grown_heap
-from windrow.operators.extremes.kernels import move_queues
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.operators.tree import extremes_kernels
@@ -26,14 +25,14 @@ from windrow.windows.window import EventColumns
 __all__ = ["ExtremesTree"]
 
 _NO_LANES = LaneLayout(((),))
-SMALLEST_RING = 64
 
 
 class ExtremesTree:
     """Ranks and tallies per group.
 
-    from_value: the number of the root's value that holds the first rank. slot_value: the one that
-    holds the row's slot; NO_CODE where rows leave in order of arrival.
+    from_value: the number of the root's value that holds the first rank; behind the last one are
+    the links of queues. slot_value: the one that holds the row's slot; NO_CODE where rows leave in
+    order of arrival.
     """
 
     def __init__(
@@ -60,11 +59,11 @@ class ExtremesTree:
             rows_of_cell=none,
             view=none,
             is_live=no_flags,
-            span=np.zeros(extremes_kernels.SPAN_ENTRIES, np.int64),
             head=none,
             tail=none,
-            ranks=np.zeros(SMALLEST_RING, np.int64),
-            links=np.zeros((SMALLEST_RING, 2), np.int32),
+            ranks=np.zeros((extremes, 0), np.int64),
+            links=np.zeros((extremes, 0, 2), np.int32),
+            base=0,
             row_heap=no_heap,
             is_listed=no_flags,
             heap=no_heap,
@@ -100,7 +99,7 @@ class ExtremesTree:
         """Peak of additional bytes while so many rows come; capacity: of sources, and of groups."""
         structure, state = self.structure, self.state
         cells, codes = structure.sizes_after(rows, capacity)
-        more = structure.growth_bytes(rows, cells, codes) + self._ring_growth(rows)
+        more = structure.growth_bytes(rows, cells, codes)
         by_extreme = (state.is_listed, state.head, state.tail)
         more += enlarging_bytes((state.rows_of_cell,), structure.nodes * cells)
         more += enlarging_bytes((state.view,), structure.nodes * codes)
@@ -117,16 +116,6 @@ class ExtremesTree:
         if self.distincts and pairs > state.live_cells.shape[1]:
             more += self.distincts * pairs * state.live_cells.itemsize
         return more
-
-    def _ring_growth(self, rows: int) -> int:
-        """Bytes of a longer ring beside the one that is there, if so many rows need it."""
-        state, size = self.state, self.state.ranks.size
-        span = state.span
-        held = int(span[extremes_kernels.NEXT] - span[extremes_kernels.OLDEST])
-        while (held + rows) * self.extremes > size:
-            size *= 2
-        entry = state.ranks.itemsize + state.links.itemsize * state.links.shape[1]
-        return size * entry if size > state.ranks.size else 0
 
     def place_pairs(self, distinct: int, cells: Codes, pairs: Codes, capacity: int) -> None:
         """Say of which group and value (NO_CODE: NULL) cells are; all pairs are below capacity."""
@@ -155,11 +144,25 @@ class ExtremesTree:
         """Number and ranks of an input's next events."""
         if input_index != self.structure.shape.root or not self.extremes:
             return
-        whence = columns.base if self._slot_value == NO_CODE else ~self._slot_value
+        whence = ~self._slot_value
+        if self.leaves_in_order:
+            whence = columns.base
+            self.read_queues(columns)
         extremes_kernels.gather_ranks(
             first, size, rows, columns.values, columns.valid, self.from_value, whence,
             self._number, self._rank, self._present,
         )  # fmt: skip
+
+    def read_queues(self, columns: ColumnWindow) -> None:
+        """Have ranks and links where the root's rows are now."""
+        first, end = self.from_value, self.from_value + self.extremes
+        values = columns.store.values
+        links = values[end : end + self.extremes].view(np.int32)
+        self.state = self.state._replace(
+            ranks=values[first:end],
+            links=links.reshape(self.extremes, values.shape[1], 2),
+            base=columns.base,
+        )
 
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""
@@ -167,7 +170,7 @@ class ExtremesTree:
         ranked = RankEvents(
             events.at, events.sign, self.cells, self._number, self._rank, self._present
         )
-        in_order, tree = self._slot_value == NO_CODE, self.structure.arrays
+        in_order, tree = self.leaves_in_order, self.structure.arrays
         done = 0
         while True:
             done = extremes_kernels.apply_extremes(
@@ -176,10 +179,7 @@ class ExtremesTree:
             )  # fmt: skip
             if done == size:
                 return
-            if self.state.span[extremes_kernels.TOO_SHORT]:
-                self.lengthen()
-            else:
-                self.room.reserve(self.room.at.size + self._most_groups)
+            self.room.reserve(self.room.at.size + self._most_groups)
 
     def drain(self, until: int) -> GroupUpdates:
         """The changes of extras that are due up to `until`."""
@@ -188,17 +188,6 @@ class ExtremesTree:
         return GroupUpdates(
             updates.at, updates.group, updates.count, none, _NO_LANES, updates.lanes
         )
-
-    def lengthen(self) -> None:
-        """Double the ring of queues."""
-        state = self.state
-        size = 2 * state.ranks.size
-        ranks, links = np.zeros(size, np.int64), np.zeros((size, 2), np.int32)
-        oldest = int(state.span[extremes_kernels.OLDEST]) * self.extremes
-        after = int(state.span[extremes_kernels.NEXT]) * self.extremes
-        move_queues(oldest, after, state.head, state.tail, state.ranks, state.links, ranks, links)
-        self.state = state._replace(ranks=ranks, links=links)
-        state.span[extremes_kernels.TOO_SHORT] = 0
 
     def take_counts(self, counts: Vector) -> None:
         """Cells have so many rows (place nodes * cell + node): let all that follows be so.
@@ -240,8 +229,10 @@ class ExtremesTree:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tree, its queues and heaps."""
-        return sum(array.nbytes for array in self.state) + self.structure.nbytes
+        """Bytes of the tree and its heaps; the queues are in the window."""
+        arrays = [each for each in self.state if isinstance(each, np.ndarray)]
+        queues = self.state.ranks.nbytes + self.state.links.nbytes
+        return sum(each.nbytes for each in arrays) - queues + self.structure.nbytes
 
 
 def _grown(array: Vector, size: int, fill: int) -> Vector:

@@ -22,6 +22,7 @@ from windrow.operators.tree.linear_tree import LinearTree
 from windrow.operators.tree.second_codes import (
     SecondCode,
     Walks,
+    not_counted,
     prefers_cells,
     second_code,
 )
@@ -71,7 +72,9 @@ class TreeOperator(Operator):
         cell_values = [
             [words.cells[i] for words in self._words] for i in range(len(self._extremes))
         ]
-        self._aggregate = TreeAggregate(self._windows, self._linear, self._extremes, cell_values)
+        has_cells = not self._words[0].is_second_only
+        trees = (self._linear, self._extremes, cell_values)
+        self._aggregate = TreeAggregate(self._windows, *trees, has_cells=has_cells)
         self._slots = [Slots() for _ in self._windows]
         self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._walks = Walks()
@@ -92,7 +95,8 @@ class TreeOperator(Operator):
             some, their_flags = words[:, live], flags[:, live] if flags.size else flags
         if not self._bounds.takes(input_index, some, their_flags):
             raise NeedsPairsError
-        self._coding.acquire_texts(input_index, rows, words)
+        if self._words[input_index].has_values:
+            self._coding.acquire_texts(input_index, rows, words)
         values, valid = self._words[input_index].widened(words, flags)
         if self._words[input_index].ranks:
             valid = self._fill_ranks(input_index, rows, values, valid)
@@ -137,9 +141,8 @@ class TreeOperator(Operator):
             columns.partitions[places] if columns.partitions.size else np.empty(0, np.int32)
         )
         valid = columns.valid[:, places] if columns.valid.size else columns.valid
-        words = columns.values[:, places]
-        count = len(self._kinds[input_index])
-        named = self._coding.row_columns(input_index, codes, partitions, words[:count], valid)
+        words = columns.values[: self._words[input_index].plain, places]
+        named = self._coding.row_columns(input_index, codes, partitions, words, valid)
         named |= {TIME: pa.array(columns.times[places]), TAKES_PART: pa.array(live)}
         return pa.RecordBatch.from_arrays([named[name] for name in schema.names], schema=schema)
 
@@ -170,6 +173,8 @@ class TreeOperator(Operator):
 
     def _walks_too_far(self, second: SecondCode) -> bool:
         """Whether rows with a second code are better kept in cells."""
+        if self._words[second.input_index].is_second_only:
+            return False  # nobody goes through them
         tree = self._linear if not self._extremes else self._extremes[0]
         assert isinstance(tree, ChainTree | DistinctTree)
         window = self._windows[second.input_index]
@@ -240,19 +245,21 @@ class TreeOperator(Operator):
                 values[place][live] = cells
             elif not index:
                 first[live] = cells
-        if words.has_second:
+        if words.is_second_only:
+            first[live] = self._second_codes(rows, codes)
+        elif words.has_second:
             values[words.second] = NO_CODE
             values[words.second][live] = self._second_codes(rows, codes)
         return first
 
     def _second_codes(self, rows: PreparedRows, codes: dict[int, Codes]) -> Codes:
-        """The second codes of rows; ~code for a NULL that is not to be counted."""
+        """The second codes of rows; not_counted(code) for a NULL."""
         assert self._second is not None
         found = codes[self._second.source]
         if not self._shape.distincts:
             return found
         missing = self._coding.distinct_column(0, rows).is_null().to_numpy(zero_copy_only=False)
-        return np.where(missing, ~found, found)
+        return np.where(missing, not_counted(found), found)
 
     def _place_pairs(
         self,
@@ -301,8 +308,9 @@ class TreeOperator(Operator):
         found: dict[int, Codes] = {}
         words = self._words[input_index]
         if self._second is not None and words.has_second:
-            second = self._windows[input_index].columns.values[words.second][places]
-            found[self._second.source] = np.where(second < 0, ~second, second).astype(np.int32)
+            kept = self._windows[input_index].columns.codes_in(words.second)[places]
+            second: Codes = kept.astype(np.int32)
+            found[self._second.source] = np.where(second < 0, not_counted(second), second)
         for index, tree in enumerate(self._aggregate.trees):
             for source in tree.structure.sources(input_index):
                 if source not in found:
@@ -325,7 +333,8 @@ class TreeOperator(Operator):
         for index, tree in enumerate(self._aggregate.trees):
             tree.structure.release(input_index, self._cells(input_index, index, live))
         self._coding.release(codes)
-        self._coding.release_texts(input_index, columns.values[:, places])
+        if self._words[input_index].has_values:
+            self._coding.release_texts(input_index, columns.values[:, places])
         if self._words[input_index].has_slot:
             self._slots[input_index].give(columns.values[-1][places])
         window.reclaim(places)

@@ -18,28 +18,23 @@ from numpy import uint64
 from windrow.compiling.kernels import njit
 from windrow.operators.extremes.kernels import VALUE, pop, push
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.operators.tree.extremes_kernels import NEXT, OLDEST, TOO_SHORT, rank_cell
+from windrow.operators.tree.extremes_kernels import rank_cell
 from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, prefetch
 
 
 @njit(cache=True)
 def run_ranked(
-    root, other, root_input, fixed, column, ranked, rank_from, number_from, until, grid, sums,
-    group_terms, last_out, extreme_state, output, out_extras,
+    root, other, root_input, fixed, column, ranked, until, grid, sums, group_terms, last_out,
+    extreme_state, output, out_extras,
 ):  # fmt: skip
-    """Returns whether it came to the end: the ring of queues may be too short.
-
-    fixed, ranked: tuples as long as there are terms (or () for any number) and extremes. Ranks
-    stand in the root's values from rank_from on; number_from: the number of the row in place 0.
-    """
+    """fixed, ranked: tuples as long as there are terms (or () for any number) and extremes."""
     root_times, root_cells, root_values, root_cursor, root_hold = root
     other_times, other_cells, other_values, other_cursor, other_hold = other
-    head, tail, ranks, links = extreme_state[4:8]
-    span, heap, group_root = extreme_state.span, extreme_state.heap, extreme_state.group_root
+    head, tail, ranks, links, base = extreme_state[3:8]
+    heap, group_root = extreme_state.heap, extreme_state.group_root
     control, out_at, out_group, _, out_terms = output
     extremes = len(ranked)
     terms = len(fixed) if len(fixed) > 0 else sums.shape[1]
-    ring_size = ranks.size
     weights = np.ones(terms, np.int64)
     best = np.zeros(2 * extremes, np.int64)
     for extreme in range(extremes):
@@ -61,7 +56,6 @@ def run_ranked(
     total = group_terms[0, 0]
     tick = shown
     fetches = sums.size > LARGE_TABLE
-    is_done = True
     while True:
         root_now = min(root_in, root_out)
         other_now = min(other_in, other_out)
@@ -72,15 +66,7 @@ def run_ranked(
         if root_now < other_now + root_first:
             leaves = root_out <= root_in
             row = uint64(root_head if leaves else root_tail)
-            number = np.int64(row) + number_from
-            if leaves:
-                span[OLDEST] = number + 1
-            elif extremes * (number + 1 - span[OLDEST]) > ring_size:
-                span[TOO_SHORT] = 1
-                is_done = False
-                break
-            else:
-                span[NEXT] = number + 1
+            number = np.int64(row) + base
             root_head += leaves
             root_tail += not leaves
             root_in = root_times[uint64(root_tail)]
@@ -93,13 +79,12 @@ def run_ranked(
             partner = uint64(2 * key + 1 - root_input)
             for index in range(extremes):
                 owner = uint64(extremes * key + index)
-                ring = uint64((extremes * number + index) & (ring_size - 1))
+                extreme = uint64(index)
                 before = head[owner]
                 if leaves:
-                    pop(owner, ring, head, tail, links)
+                    pop(owner, extreme, number, base, head, tail, links)
                 else:
-                    rank = root_values[uint64(rank_from + index), row]
-                    push(owner, ring, rank, head, tail, ranks, links)
+                    push(owner, extreme, number, base, head, tail, ranks, links)
                 is_ranked |= head[owner] != before
             is_ranked &= sums[partner, uint64(0)] != 0
             for later in range(1, terms):
@@ -164,4 +149,3 @@ def run_ranked(
     control[NOW] = shown
     control[NOW_FROM] = now_from
     control[USED] = used
-    return is_done

@@ -60,12 +60,10 @@ class RankedStar:
         self._is_ahead = True
         tree.forget_changes()
         sums, head = linear.sums, (plain[root], plain[1 - root], root, *linear.weighing(INPUTS))
-        ranks = ((0,) * tree.extremes, tree.from_value, windows[root].columns.base)
-        state = (sums.view, sums.group_terms, sums.last_out)
-        while not ranked_kernels.run_ranked(
-            *head, *ranks, until, grid_us, *state, tree.state, room.arrays, self._extras
-        ):
-            tree.lengthen()
+        tree.read_queues(windows[root].columns)
+        state = (sums.view, sums.group_terms, sums.last_out, tree.state)
+        ranked = (0,) * tree.extremes
+        ranked_kernels.run_ranked(*head, ranked, until, grid_us, *state, room.arrays, self._extras)
         return True
 
     def leave(self) -> Matrix | None:

@@ -15,7 +15,7 @@ from windrow.operators.tree.structure import NOTHING
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import Codes
 
-__all__ = ["SecondCode", "Walks", "prefers_cells", "second_code"]
+__all__ = ["SecondCode", "Walks", "not_counted", "prefers_cells", "second_code"]
 
 # It is looked whether cells would serve better once so many rows were gone through for each held,
 # and each time that there are twice as many: sorting the rows is little beside that.
@@ -44,6 +44,15 @@ class Walks:
             return False
         self._look_at = 2 * walked
         return True
+
+
+def not_counted(codes: Codes) -> Codes:
+    """What stands for the codes of NULL, which are not counted; and the codes of that.
+
+    >>> not_counted(np.array([0, 7])).tolist(), not_counted(not_counted(np.array([0, 7]))).tolist()
+    ([-2, -9], [0, 7])
+    """
+    return -2 - codes  # NO_CODE is a row that takes no part
 
 
 def prefers_cells(owners: Codes, codes: Codes) -> bool:
@@ -87,10 +96,10 @@ def _of_chain(sources: TreeSources) -> SecondCode | None:
 
 
 def _of_distinct(sources: TreeSources) -> SecondCode | None:
-    """Of one COUNT(DISTINCT) over windows that all join by one key."""
+    """Of one COUNT(DISTINCT) over windows that all join by one key, or over one window."""
     shape, roots = sources.shape, sources.found.extreme_roots
     tree = sources.tree(sources.found.linear_root, is_linear=True)
     is_alone = len(shape.distincts) == 1 and not shape.extremes
-    if not is_alone or not tree.is_star or len(tree.parents) == 1:
+    if not is_alone or not tree.is_star:
         return None
     return SecondCode(roots[0], sources.pair(0))

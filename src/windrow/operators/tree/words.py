@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from windrow.operators.tree.coding import Flags, Matrix
 from windrow.operators.tree.second_codes import SecondCode
 from windrow.operators.tree.sources import TreeSources
+from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
+from windrow.rows.shape import QueryShape
 from windrow.windows.codes import NO_CODE
+from windrow.windows.row_store import NO_MATRIX
 
 __all__ = ["InputWords", "Places", "Slots"]
 
@@ -17,38 +20,52 @@ Places = NDArray[np.int64]
 
 
 class InputWords:
-    """Which word of a row holds what: its values, ranks, cells of further trees, second code, slot.
+    """Which word of a row holds what: values, ranks, links, cells of more trees, second code, slot.
 
-    second: the input whose rows have a second code that is no part of a cell. cells: for each
-    further tree the word that holds the cell, NO_CODE where it is that of the first tree.
+    second: the input whose rows have a second code that is no part of a cell; of one window, whose
+    rows are all in one cell, it stands in the place of the cell. has_values: whether values are
+    kept; the only one may be what the second code stands for. cells: for each further tree the word
+    that holds the cell, NO_CODE where it is that of the first tree.
     """
 
     def __init__(
         self, plan: QueryPlan, sources: TreeSources, second: SecondCode | None, input_index: int
     ) -> None:
-        self.plain = len(sources.shape.inputs[input_index].values)
+        shape = sources.shape
         self.ranks = len(sources.extremes(input_index))
         is_out_of_order = plan.inputs[input_index].window.traits.counts_by_partition
         self.has_slot = bool(self.ranks) and is_out_of_order
         self.has_second = second is not None and second.input_index == input_index
-        place = self.plain + self.ranks
+        self.is_second_only = self.has_second and len(plan.inputs) == 1
+        self.has_values = not (self.is_second_only and _is_all_counted(shape))
+        self.plain = len(shape.inputs[input_index].values) if self.has_values else 0
+        # Rows that leave as they came are chained, in a word for each extreme.
+        place = self.plain + (self.ranks if self.has_slot else 2 * self.ranks)
         self.cells: list[int] = []
         for root in sources.found.extreme_roots:
             is_same = self.has_second or sources.has_same_cells(root, input_index)
             self.cells.append(NO_CODE if is_same else place)
             place += not is_same
-        self.second = place
-        self.count = place + self.has_second + self.has_slot
+        self.second = NO_CODE if self.is_second_only else place
+        self.count = place + (self.has_second and not self.is_second_only) + self.has_slot
 
     def widened(self, words: Matrix, flags: Flags) -> tuple[Matrix, Flags]:
         """Values and flags with room for all words of a row."""
         values = np.zeros((self.count, words.shape[1]), np.int64)
+        if not self.has_values:
+            return values, NO_MATRIX
         values[: self.plain] = words
         if not flags.size:
             return values, flags
         valid = np.ones(values.shape, np.uint8)
         valid[: self.plain] = flags
         return values, valid
+
+
+def _is_all_counted(shape: QueryShape) -> bool:
+    """Whether the values of rows are nothing but what one COUNT(DISTINCT) tells apart."""
+    is_alone = len(shape.inputs[0].values) == len(shape.distincts) == 1 and not shape.measures
+    return is_alone and isinstance(shape.distincts[0].argument, ColumnRef)
 
 
 class Slots:

@@ -51,13 +51,13 @@ def begin_checkpoint(checkpoint: QueryCheckpoint, carried: Carryover, wanted: in
     """
     if checkpoint.claimed_buckets() is not None or checkpoint.is_begun():
         raise CheckpointError(
-            "WC411",
+            "WC431",
             f"the checkpoint of query {checkpoint.query!r} has begun already",
             hint="give the query another name, or another checkpoint directory",
         )
     if carried.is_by_arrival:
         raise CheckpointError(
-            "WC412",
+            "WC432",
             f"the state of query {carried.name!r} is of a session with clock='arrival', which "
             "there is not on Spark",
             hint="import it in process: windrow.connect(clock='arrival')",

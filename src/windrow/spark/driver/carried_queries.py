@@ -95,7 +95,7 @@ def planned_again(plan: RunnablePlan, time_zone: str) -> RunnablePlan:
 
 def _not_begun(name: str, root: Storage) -> CheckpointError:
     return CheckpointError(
-        "WC411",
+        "WC431",
         f"the checkpoint {root.location} has no query {name!r} that has finished a batch",
         hint="name a query that has run with this checkpoint",
     )

@@ -75,7 +75,7 @@ class TreePublisher:
         for name, each in _published(plan).items():
             if name not in saved:
                 raise CheckpointError(
-                    "WC413",
+                    "WC433",
                     "the state lacks the order of its rows: a query in process does not save it",
                     hint="import it in process, or register a query without ORDER BY anew",
                 )

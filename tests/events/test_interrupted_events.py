@@ -32,7 +32,7 @@ def taken(session: EmbeddedSession) -> list[int]:
     return session.ledger()["rows_in"].to_pylist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     steps=actions, chosen=few_forms, clock=st.sampled_from(["complete", "arrival"]), broken=breaks
 )

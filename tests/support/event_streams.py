@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import windrow
 from windrow.embedded import EmbeddedSession
 
-# An example runs a few forms, so that a failing one can be made smaller; so there are more of them.
-MANY_EXAMPLES = 3 * settings.default.max_examples
+# An example runs a few forms, so that a failing one can be made smaller; there are more of them.
+MANY_EXAMPLES = 3 * settings.default.max_examples // 2
 START = 1_767_225_600_000_000
 SECOND = 1_000_000
 COLUMNS = "ts timestamp, k int, v double, w bigint, name string"

@@ -51,6 +51,9 @@ def handed_over(stood: Stood) -> Carryover:
     if plan.error_percent is not None:
         why = "a query with ERROR knows of rows that its window no longer holds"
         raise not_carried(stood.name, why, "start it anew where it shall go on")
+    if not isinstance(plan, QueryPlan) and plan.tables:
+        why = "it reads a table, whose rows would have to be handed over, too"
+        raise not_carried(stood.name, why, "start it anew where it shall go on")
     headers = [_header(stood, bucket) for bucket in range(len(stood.states))]
     held = [
         held_bucket(plan, header, state)

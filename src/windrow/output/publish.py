@@ -319,9 +319,8 @@ class Publisher:
         publisher._feed.changes_netted = header.get("changes_netted", 0)
         if header.get("starts_over", False):
             publisher._feed.begin_over(publisher._clock)
-        alive = codes[tables["entities"].column("alive").to_numpy()]
         publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
-        publisher._alive[alive] = True
+        publisher._alive[codes[tables["entities"].column("alive").to_numpy()]] = True
         publisher._shows_alive = False
         if header["combiner"] is not None:
             publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
@@ -332,8 +331,7 @@ class Publisher:
         old = groups.column("code").to_numpy()
         new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
         columns = [column.combine_chunks() for column in groups.columns[2:]]
-        codes = self._groups.codes_of(columns, old.size)
-        new_code[old] = codes
+        new_code[old] = codes = self._groups.codes_of(columns, old.size)
         return new_code, codes
 
     @property

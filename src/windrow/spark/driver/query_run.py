@@ -106,9 +106,7 @@ class QueryRun(StreamingRun):
         begins = self._checkpoint.begins
         folder = "" if begins is None else begins.uri
         plan, fixed = self._run_plan, self._fingerprint
-        return shard_outputs(
-            self._spark, plan, fixed, *place, tables=self._tables, begins=folder
-        )
+        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables, begins=folder)
 
     @property
     def _ends_when_done(self) -> bool:

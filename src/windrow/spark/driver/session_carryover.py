@@ -12,6 +12,7 @@ from windrow.carryover.carryover import not_carried
 from windrow.carryover.state_file import read_state_file
 from windrow.plan.catalog import Catalog
 from windrow.spark.driver.carried_queries import begin_from, export_query
+from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.storage import Storage
 
@@ -35,7 +36,7 @@ class SparkSessionCarryover:
     @abstractmethod
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
-    ) -> SparkQuery:
+    ) -> SparkQuery | SparkHistoryQuery:
         """Registers a query."""
 
     def export_state(self, name: str, path: Path) -> None:
@@ -76,6 +77,7 @@ class SparkSessionCarryover:
         ]
         chosen = name or carried.name
         query = self.query(text or carried.plan.text, chosen, *how)
+        assert isinstance(query, SparkQuery), "a question about the past has no state of its own"
         wanted = self._buckets or max(1, int(self._spark.sparkContext.defaultParallelism))
         try:
             begin_from(carried, self._root, chosen, query.plan, wanted)

@@ -204,11 +204,10 @@ class Publisher:
 
     def _name_by_value(self, feed: SelectFeed) -> None:
         """From now on rows are known by their values, as those of several shards must be."""
-        if not self._takes_codes:
-            return
-        self._takes_codes = False
-        old, rows = feed.live_rows()
-        feed.rename(old, self._groups.codes_of(coded_columns(rows, self._shape), old.size))
+        if self._takes_codes:
+            self._takes_codes = False
+            old, rows = feed.live_rows()
+            feed.rename(old, self._groups.codes_of(coded_columns(rows, self._shape), old.size))
 
     def _note_instants(self, at: Vector, instants: Vector) -> None:
         """Remember the first instant of all."""

@@ -39,7 +39,10 @@ __all__ = ["begin_checkpoint", "bucket_count"]
 
 
 def bucket_count(plan: RunnablePlan, wanted: int) -> int:
-    """In how many buckets a query runs of which so many are wanted."""
+    """In how many buckets a query goes on of which so many are wanted.
+
+    One whose rows would be exchanged between operators goes on in one bucket, and one operator.
+    """
     is_sharded = can_shard(plan) if isinstance(plan, QueryPlan) else plan.partitioning.is_sharded
     return wanted if is_sharded else 1
 

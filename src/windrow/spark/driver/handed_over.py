@@ -13,7 +13,7 @@ from windrow.carryover.carryover import CarriedStream, Carryover, follows_from_r
 from windrow.errors import CheckpointError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, first_stage
 from windrow.rows.prepare import buckets_of_words, key_words
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.runtime.ledger import total_ledger
@@ -54,6 +54,9 @@ def handed_over(stood: Stood) -> Carryover:
     if not isinstance(plan, QueryPlan) and plan.tables:
         why = "it reads a table, whose rows would have to be handed over, too"
         raise not_carried(stood.name, why, "start it anew where it shall go on")
+    if not isinstance(plan, QueryPlan) and first_stage(plan, len(stood.states)) is not plan:
+        why = "its rows are exchanged between several operators, each with a state of its own"
+        raise not_carried(stood.name, why, "run it in one bucket: connect(spark, buckets=1)")
     headers = [_header(stood, bucket) for bucket in range(len(stood.states))]
     held = [
         held_bucket(plan, header, state)

@@ -63,6 +63,8 @@ def connect(
     clock: str = COMPLETE,
     time_zone: str = "UTC",
     double_quotes: str = "text",
+    path: str | PathLike[str] | None = None,
+    durability: str = "interval",
 ) -> EmbeddedSession: ...
 @overload
 def connect(
@@ -83,6 +85,8 @@ def connect(
     clock: str = COMPLETE,
     time_zone: str = "UTC",
     double_quotes: str = "text",
+    path: str | PathLike[str] | None = None,
+    durability: str = "interval",
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
 
@@ -93,6 +97,9 @@ def connect(
     every stream to its time, and its answer is there when push() returns. time_zone: in which
     queries mean times of day and dates, such as "Europe/Berlin"; results stay in UTC.
     double_quotes: "text" as in Spark, or "name": then "x" in the text of a query is the name x.
+    path: in this process, a folder that keeps the session: opened again, it is as it was, whatever
+    has ended the program. durability: when what was pushed is on the disk: "always", before the
+    call returns; "interval", a tenth of a second later; "off", when the operating system likes.
 
     >>> session = connect(memory="64 MB")
     >>> session.memory
@@ -113,11 +120,20 @@ def connect(
                 "a session in this process has no buckets",
                 hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
-        made = imported("windrow.embedded.session").EmbeddedSession(
-            memory, clock, time_zone, double_quotes
-        )
-        embedded: EmbeddedSession = made
+        settings = (memory, clock, time_zone, double_quotes)
+        embedded: EmbeddedSession
+        if path is None:
+            embedded = imported("windrow.embedded.session").EmbeddedSession(*settings)
+        else:
+            opening = imported("windrow.durable.opening")
+            embedded = opening.open_session(path, *settings, durability)
         return embedded
+    if path is not None:
+        raise UnsupportedError(
+            "WU309",
+            "a session on Spark has no path: its queries are durable by their checkpoint",
+            hint="omit path=, and give checkpoint=",
+        )
     refuse_arrival(clock)
     session: SparkWindrowSession = imported("windrow.spark.driver.session").SparkWindrowSession(
         spark,

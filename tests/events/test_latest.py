@@ -7,19 +7,31 @@ import warnings
 import pytest
 from hypothesis import given, settings
 
-from support.event_streams import PHASES, SECOND, START, EventStep, actions, do, session_with, shown
+from support.event_streams import (
+    MANY_EXAMPLES,
+    SECOND,
+    START,
+    EventStep,
+    actions,
+    do,
+    few_forms,
+    session_with,
+    shown,
+)
 from windrow.embedded.query import EmbeddedQuery
 from windrow.events.answer import Answer
 
 
 @pytest.mark.parametrize("clock", ["complete", "arrival"])
-@settings(max_examples=8, phases=PHASES)
-@given(steps=actions)
-def test_latest_is_the_result_after_every_push(clock: str, steps: list[EventStep]) -> None:
+@settings(max_examples=MANY_EXAMPLES)
+@given(steps=actions, chosen=few_forms)
+def test_latest_is_the_result_after_every_push(
+    clock: str, steps: list[EventStep], chosen: list[str]
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session, queries = session_with(clock)
-        other, slow = session_with(clock)
+        session, queries = session_with(clock, chosen)
+        other, slow = session_with(clock, chosen)
         at = START
         for move, stream, kind, row, looks in steps:
             at += move * SECOND
@@ -48,6 +60,21 @@ def test_every_form_has_a_run_but_trees() -> None:
                 query.latest()
     runs = {name: query for name, query in queries.items() if isinstance(query, EmbeddedQuery)}
     assert [name for name, query in runs.items() if not query.has_run] == ["a tree"]
+
+
+def test_a_query_that_was_stopped_answers_what_it_had() -> None:
+    session, queries = session_with("complete", ["whole", "grouped"])
+    for second in range(30):
+        session.push("a", (START + second * SECOND // 10, 1, 0.5, 3, "x"))
+        for query in queries.values():
+            query.latest()
+    queries["whole"].stop()
+    kept = queries["whole"].result().to_pylist()
+    for second in range(30, 40):
+        session.push("a", (START + second * SECOND // 10, 1, 0.5, 3, "x"))
+        assert queries["whole"].latest() == kept
+        assert shown(queries["grouped"].latest()) != kept
+    assert queries["grouped"].latest() == queries["grouped"].result().to_pylist()
 
 
 def test_an_answer_knows_when_it_holds() -> None:

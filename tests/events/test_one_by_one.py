@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
@@ -36,7 +36,6 @@ def _given(query: windrow.Query) -> list[str]:
 
 
 @pytest.mark.parametrize("given_as", ["dict", "tuple", "Arrow"])
-@settings(max_examples=10)
 @given(steps=steps)
 def test_one_by_one_or_all_at_once(given_as: str, steps: list[Any]) -> None:
     one_by_one, events = _session()

@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given, settings
 
 import windrow
-from support.event_streams import PHASES, SECOND, START, EventStep, actions, do, session_with, shown
+from support.event_streams import (
+    MANY_EXAMPLES,
+    SECOND,
+    START,
+    EventStep,
+    actions,
+    do,
+    few_forms,
+    session_with,
+    shown,
+)
 from windrow.embedded import EmbeddedSession
 from windrow.events import answer_queue
 from windrow.events.answer import Answer
@@ -48,15 +58,15 @@ def by_instants(answers: list[dict[str, Any]]) -> Heard:
 
 
 @pytest.mark.parametrize("clock", ["complete", "arrival"])
-@settings(max_examples=6, phases=PHASES)
-@given(steps=actions)
+@settings(max_examples=MANY_EXAMPLES)
+@given(steps=actions, chosen=few_forms)
 def test_changes_add_up_to_the_result_and_answers_are_those_of_answers(
-    clock: str, steps: list[EventStep]
+    clock: str, steps: list[EventStep], chosen: list[str]
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session, queries = session_with(clock)
-        other, slow = session_with(clock)
+        session, queries = session_with(clock, chosen)
+        other, slow = session_with(clock, chosen)
         listeners = {name: Listener(query) for name, query in queries.items()}
         at = START
         for move, stream, kind, row, looks in steps:

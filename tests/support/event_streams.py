@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import Phase
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import windrow
 from windrow.embedded import EmbeddedSession
 
-# An example runs every form twice: making a failing one smaller would take very long.
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+# An example runs a few forms, so that a failing one can be made smaller; there are more of them.
+MANY_EXAMPLES = 3 * settings.default.max_examples // 2
 START = 1_767_225_600_000_000
 SECOND = 1_000_000
 COLUMNS = "ts timestamp, k int, v double, w bigint, name string"
@@ -70,24 +71,35 @@ actions = st.lists(
     st.tuples(
         st.sampled_from([0, 0, 1, 1, 2, 5, -1, -3, 20]),
         st.sampled_from("ab"),
-        st.sampled_from(["dict", "tuple", "dict", "tuple", "list", "table", "advance"]),
+        st.sampled_from(
+            ["dict", "tuple", "dict", "tuple", "Arrow", "list", "table", "empty", "advance"]
+        ),
         values,
         st.sampled_from([False, False, False, True]),
     ),
     min_size=6,
     max_size=28,
 )
+few_forms = st.lists(st.sampled_from(list(FORMS)), min_size=1, max_size=3, unique=True)
+ARROW = pa.schema(
+    [
+        ("ts", pa.timestamp("us", tz="UTC")), ("k", pa.int32()), ("v", pa.float64()),
+        ("w", pa.int64()), ("name", pa.string()),
+    ]
+)  # fmt: skip
 
 
 EventStep = tuple[int, str, str, dict[str, Any], bool]
 
 
-def session_with(clock: str) -> tuple[EmbeddedSession, dict[str, windrow.Query]]:
+def session_with(
+    clock: str, chosen: Iterable[str] = FORMS
+) -> tuple[EmbeddedSession, dict[str, windrow.Query]]:
     session = windrow.connect(clock=clock)
     late = {"a": 0, "b": 2 if clock == "complete" else 0}
     for name, lateness in late.items():
         session.stream(name, COLUMNS, time="ts", lateness=lateness)
-    return session, {name: session.query(text) for name, text in FORMS.items()}
+    return session, {name: session.query(FORMS[name]) for name in chosen}
 
 
 def do(session: EmbeddedSession, kind: str, stream: str, row: dict[str, Any]) -> None:
@@ -97,6 +109,10 @@ def do(session: EmbeddedSession, kind: str, stream: str, row: dict[str, Any]) ->
         session.push(stream, tuple(row[name] for name in NAMES))
     elif kind == "list":
         session.push(stream, [row, {**row, "ts": row["ts"] - SECOND}])
+    elif kind == "Arrow":
+        session.push(stream, pa.RecordBatch.from_pylist([row], ARROW))
+    elif kind == "empty":
+        session.push(stream, ARROW.empty_table())
     elif kind == "table":
         columns = {name: pa.array([value]) for name, value in row.items()}
         columns["ts"] = columns["ts"].cast(pa.timestamp("us", tz="UTC"))

@@ -14,15 +14,16 @@ __all__ = ["written"]
 
 _NODES = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign,
-    ast.Delete, ast.Expr, ast.If, ast.While, ast.Try, ast.ExceptHandler, ast.IfExp, ast.NamedExpr,
+    ast.Delete, ast.Expr, ast.If, ast.While, ast.For, ast.Continue, ast.Try, ast.ExceptHandler,
+    ast.IfExp, ast.NamedExpr,
     ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.keyword, ast.Constant, ast.Name,
     ast.Subscript, ast.Tuple, ast.Dict, ast.Attribute, ast.expr_context, ast.boolop, ast.operator,
     ast.unaryop, ast.cmpop,
 )  # fmt: skip
 _METHODS = frozenset(
     [
-        "add", "append", "first", "get", "is_integer", "isascii", "popleft", "pushes", "remove",
-        "rows", "tzinfo",
+        "add", "append", "clear", "counts", "first", "get", "is_integer", "isascii", "popleft",
+        "remove", "rows", "tzinfo",
     ]
 )  # fmt: skip
 _BUILTINS = {

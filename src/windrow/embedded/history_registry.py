@@ -55,6 +55,7 @@ class Histories:
 
     def __init__(self, unread_bytes: int = UNREAD_BYTES) -> None:
         self._unread_bytes = unread_bytes
+        self.query_kind: Callable[..., EmbeddedHistoryQuery] | None = None  # another than usual
         self.operators: dict[str, HistoryOperator] = {}
         # Those that run, by stream and name.
         self._queries: dict[str, dict[str, EmbeddedHistoryQuery]] = {}
@@ -142,7 +143,8 @@ class Histories:
         """Run a query repeatedly as time advances."""
         stream = plan.streams[0]
         parts = (self._operator(stream), flush, lock, self._ended, self._unread_bytes)
-        query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
+        query = (self.query_kind or EmbeddedHistoryQuery)(name, plan, *parts)
+        self._queries[stream][name] = query
         return query
 
     def followed(self) -> dict[str, EmbeddedHistoryQuery]:

@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.embedded.event_subscribers import EventSubscribers
@@ -54,6 +53,8 @@ __all__ = ["Ingest"]
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
 
+# A number that no step has.
+UNKNOWN = -1
 # Nothing follows a step.
 _ALONE = nullcontext()
 
@@ -87,7 +88,7 @@ class Ingest(IngestSteps, EventSubscribers):
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
-        self.news = 0  # pushes of rows that were gathered
+        self.news = 0  # pushes and steps that were begun
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
@@ -95,14 +96,20 @@ class Ingest(IngestSteps, EventSubscribers):
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
-        made = StreamIngest(schema, late_bytes(self._memory), is_by_arrival=self.is_by_arrival)
+        made = self._new_stream(schema, late_bytes(self._memory))
         if self.is_by_arrival:
             newest = [each.completeness.newest for each in self.streams.values()]
             made.completeness.advance(max(newest, default=START_OF_TIME))
             self._all_complete = (*self._all_complete, made.completeness)
-        self._idle.watch(schema.name, schema.options.idle_after_us, wall_clock_us())
+        self._idle.watch(schema.name, schema.options.idle_after_us, self._now_us())
         self._may_be_idle = self._idle.may_be_any
         self.streams[schema.name] = made
+
+    def _new_stream(self, schema: StreamSchema, late_bytes: int) -> StreamIngest:
+        return StreamIngest(schema, late_bytes, is_by_arrival=self.is_by_arrival)
+
+    def _now_us(self) -> int:
+        return wall_clock_us()
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""
@@ -136,7 +143,10 @@ class Ingest(IngestSteps, EventSubscribers):
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
             if into.batches.pieces:
                 self.flush()
-            if gathered.add(row):
+            is_full = gathered.add(row)
+            if self.is_by_arrival:
+                self._newest_us, self._newest_at = row[into.time_place], self.steps
+            if is_full:
                 self.flush()
         elif row is not None or self.is_by_arrival or not self._gathers(into, rows):
             self._push_batch(into, rows)
@@ -149,7 +159,10 @@ class Ingest(IngestSteps, EventSubscribers):
         """Before a push: what was broken off is undone, without what comes after it."""
         self.flush()
         if self._may_be_idle:
-            self._idle.came(stream, wall_clock_us())
+            self._came(stream)
+
+    def _came(self, stream: str) -> None:
+        self._idle.came(stream, self._now_us())
 
     def _push_batch(self, into: StreamIngest, rows: object) -> None:
         """Rows that are converted and applied by themselves."""
@@ -201,7 +214,7 @@ class Ingest(IngestSteps, EventSubscribers):
             return False
         if at_us == newest_us:
             self.flush()
-        self._newest_us, self._newest_at = at_us, self.steps
+        self._newest_at = UNKNOWN  # until the row is gathered
         return True
 
     def advance(self, stream: str, instant_us: int) -> None:
@@ -231,14 +244,14 @@ class Ingest(IngestSteps, EventSubscribers):
         with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
-            waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
+            waiting = self._gathering()
             if waiting or self._are_apart:
                 with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
             if self.has_batches:
                 self._take_batches()
             if self._may_be_idle:
-                self._let_idle_go_on(wall_clock_us())
+                self._let_idle_go_on(self._now_us())
 
     def _let_idle_go_on(self, now_us: int) -> None:
         """Streams that are silent by the clock on the wall get the heartbeats that are due."""
@@ -260,8 +273,7 @@ class Ingest(IngestSteps, EventSubscribers):
         try:
             given = given_for(store.schema)
         except WindrowError:
-            refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
-            store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
+            self.reject_change(store.name, rows)
             raise
         if not given.size:
             return
@@ -277,6 +289,12 @@ class Ingest(IngestSteps, EventSubscribers):
         if self.listening:
             self.tell()
 
+    def reject_change(self, table: str, rows: int) -> None:
+        """Count rows for a table that cannot be read."""
+        store = self.tables.stores[table]
+        refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
+        store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
+
     def ledgers(self) -> dict[str, Ledger]:
         """Per stream what became of its rows."""
         found = {}
@@ -291,8 +309,14 @@ class Ingest(IngestSteps, EventSubscribers):
         if not self.is_by_arrival:
             return None
         if self._newest_at != self.steps:
-            self._newest_us, self._newest_at = self._newest_event(), self.steps
+            gathered = [each.gathered.rows[-1][each.time_place] for each in self._gathering()]
+            self._newest_us = max([self._newest_event(), *gathered])
+            self._newest_at = self.steps
         return self._newest_us
+
+    def _gathering(self) -> list[StreamIngest]:
+        """The streams of which rows were pushed one by one and wait."""
+        return [stream for stream in self.streams.values() if stream.gathered.rows]
 
     def _take_waiting(self, waiting: Sequence[StreamIngest]) -> None:
         if self.is_by_arrival:
@@ -327,7 +351,7 @@ class Ingest(IngestSteps, EventSubscribers):
         except (pa.ArrowException, OverflowError, ValueError, TypeError):
             with self._all_or_nothing(stream):
                 batch = stream.converted_gathered()
-        pushes = np.array(stream.gathered.pushes[: batch.num_rows], np.int64)
+        pushes = stream.gathered.pushes()[: batch.num_rows]
         try:
             self._take(stream, PushedRows(batch, pushes))
         finally:

@@ -35,6 +35,7 @@ class IngestSteps(StreamClocks):
     pool: RowPool
     governing: Governing
     steps: int
+    news: int
     _histories: Histories
     _undo: Mark | None
     _is_making_room: bool
@@ -60,6 +61,7 @@ class IngestSteps(StreamClocks):
 
     def _begin(self, stream: str | None, undo: Mark) -> Step:
         self.steps += 1
+        self.news += 1
         shared = [] if stream is None else self.pool.of(stream)
         moves_all = stream is None or self.is_by_arrival
         step = self._step = Step(self.steps, stream, moves_all, undo, shared, [])

@@ -311,6 +311,8 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
         """
         if self.is_running:
             self._flush()
+            if self.has_run:
+                self.events.drop()  # it would read what comes from now on
             self._end()
         self.tell_end()
 

@@ -73,23 +73,26 @@ class QueryEvents:
     def latest(self) -> Answer:
         """The answer now; the lock is held by whoever reads."""
         run, ingest = self._run, self._ingest
-        if ingest.has_batches:
-            ingest.flush()
-        if run is not None:
-            self._batches = 0
-            group = run.group
-            if group.steps == ingest.steps and not group.is_torn:
-                try:
-                    if group.news != ingest.news:
-                        follow = run.catch_up if run.listens else group.catch_up
-                        follow(ingest.arrived_us if ingest.is_by_arrival else None)
-                        group.news = ingest.news
-                    answer = run.answer()
-                    answer.at_us = group.clock
-                    return answer
-                except GivesUpError:
-                    self._patience *= 2
-            self.drop()
+        if run is None:
+            return self._slow_answer()
+        self._batches = 0
+        group = run.group
+        try:
+            if (
+                group.news != ingest.news
+                and group.steps == ingest.steps
+                and not (group.is_torn or ingest.has_batches)
+            ):
+                follow = run.catch_up if run.listens else group.catch_up
+                follow(ingest.arrived_us if ingest.is_by_arrival else None)
+                group.news = ingest.news
+            if group.news == ingest.news and not group.is_torn:
+                answer = run.answer()
+                answer.at_us = group.clock
+                return answer
+        except GivesUpError:
+            self._patience *= 2
+        self.drop()
         return self._slow_answer()
 
     def subscribe(
@@ -175,30 +178,34 @@ class QueryEvents:
     def expect_batch(self) -> None:
         """Something is about to be applied that no run follows: what it brings is read after it."""
         if self._reader is None and self._subscriptions.any and self._run is not None:
-            run, told = self._run, (START_OF_TIME, self._run.told_rows, self._run.told())
-            self._set_run(None)
+            run, told = self._run, (self._run.told_rows, self._run.told())
             if run.group.is_torn:
-                self._reader = SlowEvents(
-                    self._query, self._query.follow_all(), run.group.clock, *told[1:]
-                )
+                told_us, follower = run.group.clock, self._query.follow_all()
             else:
-                self._reader = SlowEvents(self._query, self._query.follow(), *told)
+                told_us, follower = START_OF_TIME, self._query.follow()
+            self._reader = SlowEvents(self._query, follower, told_us, *told)
+            self._set_run(None)
 
     def drop(self) -> None:
         """Let go of the run; the next readings are slow."""
         run, self._slow = self._run, 0
-        self._set_run(None)
         if run is not None and self._subscriptions.any and self._reader is None:
             told = (run.group.clock, run.told_rows, run.told())
             self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
+        self._set_run(None)
 
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""
         listed, old = self._ingest.with_runs, self._run
-        if old is not None:
-            self._is_alone = self._is_alone or old.group.is_torn
+        if old is None:
+            self._run = self._query.run_beside = run
+        else:
+            group, was_torn = old.group, old.group.is_torn
+            self._is_alone = self._is_alone or was_torn
+            group.is_torn = True  # broken off from here on, all others are built anew
+            self._run = self._query.run_beside = run
             old.leave()
-        self._run = self._query.run_beside = run
+            group.is_torn = was_torn
         if run is None and self in listed:
             listed.remove(self)
         elif run is not None and self not in listed:

@@ -35,7 +35,7 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
-from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.plan.history_schema import HistorySchema, LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
@@ -70,6 +70,9 @@ class EmbeddedSession(
     [{'n': 1}]
     """
 
+    _ingest_kind: type[Ingest] = Ingest
+    _query_kind: type[EmbeddedQuery] = EmbeddedQuery
+
     def __init__(
         self,
         memory: str | int = DEFAULT_MEMORY,
@@ -90,7 +93,7 @@ class EmbeddedSession(
         # By arrival several steps may be of one instant: then views are parts of their queries.
         self._shares_views = self._clock != ARRIVAL
         beside = (self._running, self._histories, self.memory)
-        self._ingest = Ingest(self._lock, *beside, is_by_arrival=not self._shares_views)
+        self._ingest = self._ingest_kind(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
         views = (lambda: self._catalog, self._running, self._rate_of, self._ingest.tables)
@@ -140,6 +143,9 @@ class EmbeddedSession(
         taking = (on_bad_row, max_ahead_of(max_ahead), into, options)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         check_lateness(self._clock, name, declared.lateness_us)
+        self._declare_stream(declared)
+
+    def _declare_stream(self, declared: StreamSchema) -> None:
         self._catalog = self._catalog.with_stream(declared)
         self._ingest.declare(declared)
 
@@ -155,7 +161,9 @@ class EmbeddedSession(
         >>> session.query("SELECT MAX(n) AS n FROM busy").result().to_pylist()
         [{'n': None}]
         """
-        plain = names_in_backquotes(text, self._double_quotes)
+        self._declare_view(name, names_in_backquotes(text, self._double_quotes))
+
+    def _declare_view(self, name: str, plain: str) -> None:
         with self._knowing_functions():
             self._catalog = self._views.declared(name, plain, self._queries)
 
@@ -201,7 +209,7 @@ class EmbeddedSession(
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
-        query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
@@ -308,6 +316,12 @@ class EmbeddedSession(
         schema = self._ingest.stream(stream).schema
         self._flush()
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
+        self._declare_history(declared, archive)
+
+    def _declare_history(
+        self, declared: HistorySchema, archive: str | os.PathLike[str] | None
+    ) -> None:
+        schema = declared.stream
         self._histories.declare(declared, self._ingest.streams[schema.name], archive)
         for query in self._running():
             if query.plan.streams == (schema.name,):

@@ -64,6 +64,9 @@ class SessionTables:
             )
         columns = columns_of(schema)
         declared = TableSchema(name, columns, time or "", key=key_of(columns, key))
+        self._declare_table(declared)
+
+    def _declare_table(self, declared: TableSchema) -> None:
         self._catalog = self._catalog.with_table(declared)
         self._ingest.tables.declare(declared)
 

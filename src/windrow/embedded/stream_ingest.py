@@ -229,7 +229,7 @@ class StreamIngest:
         """
         through = self.completeness.through
         times = _timed(batch, self.schema.time)[0].times
-        times = self._judge.believed(times, self.completeness.newest, wall_clock_us())
+        times = self._judge.believed(times, self.completeness.newest, self._now_us())
         times = times[times > through]
         if not times.size:
             return through
@@ -282,7 +282,10 @@ class StreamIngest:
 
     def reject(self, rows: Any) -> None:
         """Count rows of a push that cannot be read: nothing of it was taken, and time stays."""
-        count = count_of(rows)
+        self.count_rejected(count_of(rows))
+
+    def count_rejected(self, count: int) -> None:
+        """The same, of so many rows."""
         self._ledger.rows_in += count
         self._ledger.rejected += count
 
@@ -307,7 +310,7 @@ class StreamIngest:
         self, rows: StreamRows, pushes: Instants | None
     ) -> tuple[StreamRows, Instants | None]:
         """The rows that are not too far ahead, after those that waited and are believed now."""
-        newest_us, now_us = self.completeness.newest, wall_clock_us()
+        newest_us, now_us = self.completeness.newest, self._now_us()
         verdict = self._judge.judge(rows.times, newest_us, now_us)
         if verdict is None:
             self.believed_until_us = self._judge.believed_until(newest_us, now_us)
@@ -322,6 +325,9 @@ class StreamIngest:
             return accepted, None
         # Rows that waited come in with the first push of those that confirm them.
         return accepted, np.concatenate([np.full(waited, pushes[0]), pushes])[verdict.accepted]
+
+    def _now_us(self) -> int:
+        return wall_clock_us()
 
     def _set_time_aside(self, rows: pa.RecordBatch, why: str) -> None:
         self._ledger.bad_time += rows.num_rows

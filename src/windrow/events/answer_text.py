@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.aggregate_functions import Form
 from windrow.compiling.written import written
@@ -16,7 +16,11 @@ from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import Aggregate
 from windrow.schema import ColumnType
 
-__all__ = ["RowMaker", "row_maker", "whole_answer"]
+if TYPE_CHECKING:
+    from windrow.events.cell_text import Cells
+    from windrow.events.shown_rows import ShownRows
+
+__all__ = ["RowMaker", "grouped_answer", "row_maker", "whole_answer"]
 
 Row = dict[str, Any]
 # Of a key and its cell, or of None and the totals; None where the answer has no such row.
@@ -28,7 +32,7 @@ def row_maker(layout: CellLayout) -> RowMaker:
     """Makes rows of the answer."""
     namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
     lines = ["def make(key, c):\n"]
-    lines += [f"    {line}\n" for line in _lines(layout, namespace, "None", "{}")]
+    lines += [f"    {line}\n" for line in _lines(layout, namespace, "return None", "return {}")]
     make: RowMaker = written("".join(lines), "make", namespace)
     return make
 
@@ -38,28 +42,57 @@ def whole_answer(layout: CellLayout, totals: list[Any]) -> Callable[[], Answer]:
     namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts, "c": totals}
     namespace["Answer"] = Answer
     lines = ["def answer():\n"]
-    lines += [f"    {line}\n" for line in _lines(layout, namespace, "Answer()", "Answer(({},))")]
+    made = _lines(layout, namespace, "return Answer()", "return Answer(({},))")
+    lines += [f"    {line}\n" for line in made]
     answer: Callable[[], Answer] = written("".join(lines), "answer", namespace)
     return answer
 
 
+def grouped_answer(
+    layout: CellLayout, cells: Cells, changed: set[Any], shown: ShownRows
+) -> Callable[[], Answer]:
+    """Makes an answer of a row for each cell: those of the cells that have changed are new."""
+    namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
+    namespace |= {"cells": cells, "changed": changed, "all_shown": shown.answer}
+    namespace |= {"places": shown.places, "rows": shown.rows, "log": shown.log}
+    namespace |= {"put": shown.put, "drop": shown.drop}
+    lines = [
+        "def answer():",
+        "    for key in changed:",
+        "        c = cells.get(key)",
+        "        if c is None: drop(key); continue",
+    ]
+    made = _lines(layout, namespace, "drop(key); continue", "row = {}")
+    lines += [f"        {line}" for line in made]
+    lines += [
+        "        place = places.get(key)",
+        "        if place is None: put(key, row); continue",
+        "        rows[place] = row",
+        "        log.append(place)",
+        "    changed.clear()",
+        "    return all_shown()",
+    ]
+    answer: Callable[[], Answer] = written("\n".join(lines), "answer", namespace)
+    return answer
+
+
 def _lines(layout: CellLayout, namespace: Namespace, none: str, given: str) -> Iterator[str]:
-    """none: what to return where there is no row; given: as what to return one."""
+    """none: what to do where there is no row; given: what to do with one."""
     plan, count = layout.plan, len(layout.inputs)
     has_totals = layout.is_whole and not layout.is_one_cell
     yield "n = c[0]" if has_totals else f"n = {others(count)}"
     if not layout.is_whole:
-        yield f"if not n: return {none}"
+        yield f"if not n: {none}"
     texts = Texts(_leaf_of(layout), namespace)
     if layout.shape.is_select:
-        yield f"return {given.format(_listed(layout, namespace, _select_leaves(layout)))}"
+        yield given.format(_listed(layout, namespace, _select_leaves(layout)))
         return
     for index, aggregate in enumerate(plan.aggregates):
         yield f"a{index} = {_aggregate(layout, index, aggregate, has_totals=has_totals)}"
     if plan.having is not None:
-        yield f"if not {texts.true(plan.having)}: return {none}"
+        yield f"if not {texts.true(plan.having)}: {none}"
     expressions = [texts.value(column.expression) for column in plan.select]
-    yield f"return {given.format(_listed(layout, namespace, expressions))}"
+    yield given.format(_listed(layout, namespace, expressions))
 
 
 def _listed(layout: CellLayout, namespace: Namespace, expressions: list[str]) -> str:

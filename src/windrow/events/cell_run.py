@@ -7,7 +7,7 @@ from typing import Any
 
 from windrow.event_time import END_OF_TIME
 from windrow.events.answer import Answer
-from windrow.events.answer_text import row_maker, whole_answer
+from windrow.events.answer_text import grouped_answer, row_maker, whole_answer
 from windrow.events.cell_layout import CellLayout, cell_layout
 from windrow.events.cell_text import AS_THEY_ARE, Cells, cell_maker
 from windrow.events.event_window import EventWindow
@@ -49,6 +49,12 @@ class CellRun:
         self.whole_answer = whole_answer(layout, self.totals) if layout.is_whole else None
         self._last = self._make(None, self.totals) if layout.is_whole else None
         self._is_counted = layout.shape.is_select and not layout.plan.distinct
+        # The answer of a row for each cell at the clock; rows of before are the same objects.
+        # Interrupted, it is torn.
+        self.grouped_answer = self._counted_answer
+        if not layout.is_whole and not self._is_counted:
+            of_cells = (self.cells, self.changed, self._shown)
+            self.grouped_answer = grouped_answer(layout, *of_cells)
 
     def read_from(self, window: EventWindow, instead: EventWindow, places: Sequence[int]) -> None:
         """Inputs read another window, in which their columns are at these places."""
@@ -56,13 +62,10 @@ class CellRun:
             if each is window:
                 self.windows[number], self.places[number] = instead, places
 
-    def grouped_answer(self) -> Answer:
-        """The answer at the clock; rows of before are the same objects. Interrupted, it is torn."""
+    def _counted_answer(self) -> Answer:
+        """The same of a select, whose rows may have copies."""
         if self.changed:
-            if self._is_counted:
-                self._show_changed()
-            else:
-                self._show_groups()
+            self._show_changed()
         return Answer(self._with_copies()) if self._copies else self._shown.answer()
 
     def _with_copies(self) -> list[dict[str, Any]]:
@@ -70,23 +73,6 @@ class CellRun:
         for key, copies in self._copies.items():
             found += [self._shown.row_of(key)] * copies
         return found
-
-    def _show_groups(self) -> None:
-        """The same as the next, where nobody notes changes and no row has copies."""
-        cells, make, shown, changed = self.cells, self._make, self._shown, self.changed
-        places, rows, log = shown.places, shown.rows, shown.log
-        for key in changed:
-            cell = cells.get(key)
-            row = None if cell is None else make(key, cell)
-            place = places.get(key)
-            if row is None:
-                shown.drop(key)
-            elif place is None:
-                shown.put(key, row)
-            else:
-                rows[place] = row
-                log.append(place)
-        changed.clear()
 
     def _show_changed(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
         """Make the rows of the cells that have changed; changes: where these are noted."""

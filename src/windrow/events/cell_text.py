@@ -84,16 +84,28 @@ def cell_lines(layout: CellLayout, names: CellNames, number: int, sign: str) -> 
     for kept in (*layout.extremes, *layout.distincts):
         if kept.source == number:
             yield f"v = p[{places[kept.column]}]"
-            is_distinct = kept in layout.distincts
-            value = "one_zero(v)" if kept.is_double and is_distinct else "v"
-            call = "add" if sign == "+" else "remove"
-            yield f"if v is not None: c[{kept.slot}].{call}({value})"
+            yield from _held(kept, sign, is_distinct=kept in layout.distincts)
     yield f"c[{number}] {sign}= 1"
     if not layout.is_whole:
         yield f"{changed}.add(key)"
     if sign == "-" and not layout.is_one_cell:
         held = " or ".join(f"c[{j}]" for j in range(count))
         yield f"if not ({held}): del {cells}[key]"
+
+
+def _held(kept: Kept, sign: str, *, is_distinct: bool) -> Iterator[str]:
+    """A value v comes to an extreme or a count of different values, or goes."""
+    value = "one_zero(v)" if kept.is_double and is_distinct else "v"
+    called = f"c[{kept.slot}].{'add' if sign == '+' else 'remove'}({value})"
+    if is_distinct or kept.is_double or not kept.has_sign:
+        yield f"if v is not None: {called}"
+        return
+    # Most numbers are held several times, and then only their count changes.
+    yield "if v is not None:"
+    yield f"    counts = c[{kept.slot}].counts"
+    yield "    many = counts.get(v)"
+    yield f"    if many{'' if sign == '+' else ' != 1'}: counts[v] = many {sign} 1"
+    yield f"    else: {called}"
 
 
 def _measure(

@@ -76,7 +76,10 @@ class EventGroup:
         self.is_torn = False
 
     def joins(self, other: EventGroup) -> bool:
-        """Let the runs of another go together with these, if they can; it is no more."""
+        """Let the runs of another go together with these, if they can; it is no more.
+
+        Both are torn until whoever asked knows which group is the one.
+        """
         if (
             self.is_alone
             or other.is_alone
@@ -86,11 +89,10 @@ class EventGroup:
             or [each.state for each in self.feeds] != [each.state for each in other.feeds]
         ):
             return False
-        self.is_torn = self._is_stale = True
+        self.is_torn = other.is_torn = self._is_stale = True
         for window in other.windows:
             self._take_over(window, other.runs)
         self.runs += other.runs
-        self.is_torn = False
         return True
 
     def _take_over(self, window: EventWindow, runs: list[CellRun]) -> None:
@@ -103,7 +105,7 @@ class EventGroup:
         self.windows.append(window)
 
     def leave(self, run: CellRun) -> None:
-        """One of them goes; windows that only it has read go with it."""
+        """One of them goes, while this is torn; windows that only it has read go with it."""
         self._is_stale = True
         self.runs = [each for each in self.runs if each is not run]
         for window in run.windows:

@@ -27,7 +27,7 @@ __all__ = ["EventRun"]
 class EventRun:
     """The newest answer of a query; group: those with which it moves."""
 
-    __slots__ = ("_due", "_events", "_run", "_to_changes", "answer", "group", "listens")
+    __slots__ = ("_due", "_events", "_grouped", "_run", "_to_changes", "answer", "group", "listens")
 
     def __init__(self, plan: QueryPlan, feeds: Iterable[StreamFeed]) -> None:
         run = self._run = _run_of(plan)
@@ -36,7 +36,7 @@ class EventRun:
         self._due: list[int] = []  # instants at which an answer is due
         self._events: list[Event] = []
         # The answer at the clock; whoever takes it says of which instant it is.
-        self.answer = run.whole_answer or self._grouped_answer
+        self.answer, self._grouped = run.whole_answer or self._grouped_answer, run.grouped_answer
 
     def load(self, rows: Mapping[int, pa.RecordBatch], clock: int) -> None:
         """The rows that a shard holds, and those that wait, at its clock."""
@@ -59,10 +59,11 @@ class EventRun:
         for group in groups:
             if group.joins(self.group):
                 self.group = group
+                group.is_torn = False
                 return
 
     def leave(self) -> None:
-        """It is read no more."""
+        """It is read no more, and its group is torn until then."""
         self.group.leave(self._run)
 
     def listen(self, due: list[int]) -> None:
@@ -108,9 +109,10 @@ class EventRun:
         del due[:place]
 
     def _grouped_answer(self) -> Answer:
-        self.group.is_torn = True
-        answer = self._run.grouped_answer()
-        self.group.is_torn = False
+        group = self.group
+        group.is_torn = True
+        answer = self._grouped()
+        group.is_torn = False
         return answer
 
     def _answer_now(self) -> Answer:

@@ -101,12 +101,16 @@ class Texts:
 
     def _present(self, left: Expr, right: Expr) -> tuple[str, str, str]:
         """Both operands as names, and whether one of them is NULL."""
-        one, other = self._fresh(), self._fresh()
-        checks = [
-            f"({one} := {self.value(left)}) is None",
-            f"({other} := {self.value(right)}) is None",
-        ]
-        return one, other, " or ".join(checks)
+        names, checks = list[str](), list[str]()
+        for part in (left, right):
+            name = text = self.value(part)
+            if not text.isidentifier():
+                name = self._fresh()
+                checks.append(f"({name} := {text}) is None")
+            elif self._namespace.get(text) is None:  # a column, or a constant that is NULL
+                checks.append(f"{text} is None")
+            names.append(name)
+        return names[0], names[1], " or ".join(checks) or "False"
 
     def _in_range(self, text: str, kind: ColumnType) -> str:
         if kind.is_float:

@@ -11,12 +11,14 @@ from windrow.events.giving_up import gives_up
 
 __all__ = ["HeldValues", "LeastNumbers", "SortedValues"]
 
-# Values that have gone stay in the heap until they are the first, or more than half of so many.
+# Values that have gone stay in the heap until they are the least, or more than half of so many.
 GONE_LET_BE = 64
 
 
 class LeastNumbers:
-    """The least of numbers; sign -1: the greatest.
+    """The least of numbers; sign -1: the greatest. first: that one; None where there is none.
+
+    counts: how many there are of each number; it may be 0 of those that are not the first.
 
     >>> values = LeastNumbers(-1)
     >>> for number in (3, 7, 7):
@@ -25,11 +27,12 @@ class LeastNumbers:
     (None, 7, None, 3)
     """
 
-    __slots__ = ("_counts", "_gone", "_heap", "_sign")
+    __slots__ = ("_gone", "_heap", "_sign", "counts", "first")
 
     def __init__(self, sign: int) -> None:
         self._sign = sign
-        self._counts: dict[Any, int] = {}
+        self.first: Any = None
+        self.counts: dict[Any, int] = {}
         self._heap: list[Any] = []
         self._gone = 0
 
@@ -37,36 +40,36 @@ class LeastNumbers:
         """One more."""
         if number != number or (number == 0.0 and math.copysign(1.0, number) < 0.0):
             gives_up("NaN or a negative zero")
-        number *= self._sign
-        count = self._counts.get(number)
+        count = self.counts.get(number)
         if count is None:
-            heappush(self._heap, number)
-            self._counts[number] = 1
+            heappush(self._heap, number * self._sign)
+            self.counts[number] = 1
+            self.first = self._heap[0] * self._sign
         else:
             self._gone -= not count
-            self._counts[number] = count + 1
+            self.counts[number] = count + 1
 
     def remove(self, number: Any) -> None:
         """One of those that were added."""
-        number *= self._sign
-        count = self._counts[number] - 1
-        self._counts[number] = count
+        count = self.counts[number] - 1
+        self.counts[number] = count
         if not count:
             self._gone += 1
-            if self._gone > GONE_LET_BE and 2 * self._gone > len(self._heap):
-                self._counts = {each: many for each, many in self._counts.items() if many}
-                self._heap = list(self._counts)
+            if number == self.first:
+                self._forget_first()
+            elif self._gone > GONE_LET_BE and 2 * self._gone > len(self._heap):
+                self.counts = {each: many for each, many in self.counts.items() if many}
+                self._heap = [each * self._sign for each in self.counts]
                 heapify(self._heap)
                 self._gone = 0
 
-    @property
-    def first(self) -> Any:
-        """The least of them; None where there is none."""
-        heap, counts = self._heap, self._counts
-        while heap and not counts[heap[0]]:
-            del counts[heappop(heap)]
+    def _forget_first(self) -> None:
+        """The first has gone: here, and not when somebody looks, which changes nothing."""
+        heap, counts, sign = self._heap, self.counts, self._sign
+        while heap and not counts[heap[0] * sign]:
+            del counts[heappop(heap) * sign]
             self._gone -= 1
-        return heap[0] * self._sign if heap else None
+        self.first = heap[0] * sign if heap else None
 
     def __len__(self) -> int:
         return len(self._heap)

@@ -23,6 +23,7 @@ from windrow.events.giving_up import gives_up
 from windrow.events.row_text import EventRow, entering, reading_lines, row_lines
 from windrow.events.stream_feed import StreamFeed
 from windrow.events.values import one_zero
+from windrow.rows.gathered_rows import JoinedRow
 
 __all__ = ["Mover", "Reader", "mover", "reader"]
 
@@ -37,6 +38,7 @@ def reader(
 ) -> Reader:
     """Reads what was gathered; due: where the instants go at which rows enter."""
     namespace: Namespace = {"gives_up": gives_up, "wait_in_order": _wait_in_order, "due": due}
+    namespace["JoinedRow"] = JoinedRow
     lines = ["def read():"]
     for number, feed in enumerate(feeds):
         namespace |= {f"gathered{number}": feed.gathered, f"at{number}": feed.position}
@@ -65,23 +67,20 @@ def _feed_lines(
     yield "    count = len(rows)"
     yield f"    i = {at}[0]"
     yield "    if i != count:"
-    yield f"        pushes = {gathered}.pushes"
     yield f"        through = {at}[1]"
-    yield "        push = -1"
     yield "        while i < count:"
-    yield "            if pushes[i] != push:"
-    yield "                push = pushes[i]"
-    yield f"                late = through - {feed.ties_us}"
-    yield f"                if late < {MIN_EVENT_TIME}: late = {MIN_EVENT_TIME - 1}"
     yield "            row = rows[i]"
     yield "            i += 1"
+    yield "            if type(row) is not JoinedRow:"
+    yield f"                late = through - {feed.ties_us}"
+    yield f"                if late < {MIN_EVENT_TIME}: late = {MIN_EVENT_TIME - 1}"
     yield f"            time = row[{feed.time_place}]"
     yield "            if time is not None and time > late:"
     yield f"                if time > {at}[2]:"
     yield f"                    if time < {MAX_EVENT_TIME}: gives_up('a time to be judged')"
     yield "                else:"
-    yield f"                    if time - {feed.ahead_us} > through:"
-    yield f"                        through = time - {feed.ahead_us}"
+    yield f"                    is_last = time - {feed.ahead_us} >= through"
+    yield f"                    if is_last: through = time - {feed.ahead_us}"
     for line in _windows_lines(number, windows, namespace, is_due=is_due):
         yield f"                    {line}"
     yield f"        {at}[0] = count"
@@ -101,7 +100,7 @@ def _windows_lines(
             yield f"due.append({entering(window.lifetime)})"
         waiting = f"waiting{i}"
         wait = (
-            f"if not {waiting} or {waiting}[-1][0] <= p[0]: {waiting}.append(p)",
+            f"if is_last: {waiting}.append(p)",
             f"else: wait_in_order({waiting}, p)",
         )
         yield from row_lines(window.entry, window.lifetime, window.columns, namespace, wait)

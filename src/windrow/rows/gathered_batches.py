@@ -97,6 +97,10 @@ class GatheredBatches:
         ordered = batch.take(pc.sort_indices(batch.column(self._time)))
         self._keep([(ordered.serialize(), count), *self.pieces[1:]])
 
+    def drop_after(self, count: int) -> None:
+        """Only so many of the pushes were made, after all."""
+        self._keep(self.pieces[:count])
+
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""
         kept = list(self.pieces)

@@ -7,18 +7,15 @@ of a user in it: these are handed over as names c0, c1, ... of the namespace.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
-
-import pyarrow as pa
+from typing import Any
 
 from windrow.compiling.written import written
 from windrow.rows.row_checks import UNFIT, Check, checks_of_stream
 from windrow.schema import StreamSchema
 
-__all__ = ["PlainRow", "RowReader", "batch_reader", "row_reader", "values_reader"]
+__all__ = ["FROM_US", "TO_US", "PlainRow", "RowReader", "row_reader", "values_reader"]
 
 PlainRow = tuple[Any, ...]
 RowReader = Callable[[Any], "PlainRow | None"]
@@ -38,11 +35,6 @@ _MOMENTS = (
     "    if type({v}) is datetime:\n"
     "        {v} = ({v} - (NO_ZONE if {v}.tzinfo is None else EPOCH)) // MICROSECOND\n"
 )
-# How values lie in batches that Arrow has written: each begins at a multiple of eight bytes.
-_PACKED = {
-    pa.timestamp("us").id: "q", pa.int64().id: "q", pa.float64().id: "d",
-    pa.int32().id: "i4x", pa.int16().id: "h6x", pa.int8().id: "b7x",
-}  # fmt: skip
 _CHECK = (
     "    {word} not ({plain}):\n"
     "        {v} = c{i}({v})\n"
@@ -83,71 +75,6 @@ def values_reader(stream: StreamSchema) -> RowReader:
     head = f"    if len(row) != {count}:\n        return None\n"
     head += f"    {', '.join(_variables(stream))}, = row\n"
     return _compiled(stream, head, {})
-
-
-def batch_reader(stream: StreamSchema, read: RowReader) -> RowReader:
-    """Reads Arrow batches of one row that have the stream's types; read: what reads its values.
-
-    >>> from windrow.schema import columns_of
-    >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
-    >>> read = batch_reader(stream, values_reader(stream))
-    >>> read(pa.record_batch([[86400000000 * 365 * 50], [1]], schema=stream.arrow))
-    (1576800000000000, 1)
-    """
-    schema = stream.arrow
-    known = list[_OneRow | None]()  # once there was such a batch
-    places = [(i, pa.types.is_timestamp(kind)) for i, kind in enumerate(schema.types)]
-
-    def values(batch: pa.RecordBatch) -> PlainRow | None:
-        if batch.num_rows != 1 or not batch.schema.equals(schema):
-            return None
-        if not known:
-            known.append(_OneRow.of(schema))
-        layout = known[0]
-        row = None if layout is None else layout.values(batch)
-        if row is not None:
-            return read(row)
-        column = batch.column
-        try:
-            row = tuple(
-                [column(i)[0].value if is_time else column(i)[0].as_py() for i, is_time in places]
-            )
-        except (UnicodeDecodeError, ValueError, OverflowError):
-            return None  # damaged, which conversion.py says
-        return read(row)
-
-    return values
-
-
-class _OneRow(NamedTuple):
-    """How Arrow writes a batch of one row without NULL: a head that is always the same, and values.
-
-    To write it and to read the bytes takes a third of the time that its scalars take. A batch that
-    is written in another way, such as one with NULL, has another head.
-    """
-
-    head: bytes
-    unpack: Callable[[bytes, int], PlainRow]
-
-    @classmethod
-    def of(cls, schema: pa.Schema) -> _OneRow | None:
-        """That of a schema; None where it has values of other than a few fixed sizes."""
-        codes = [_PACKED.get(kind.id) for kind in schema.types]
-        if not all(codes):
-            return None
-        numbers = range(1, len(codes) + 1)
-        arrays = [pa.array([i], kind) for i, kind in zip(numbers, schema.types, strict=True)]
-        written = pa.record_batch(arrays, schema=schema).serialize().to_pybytes()
-        packed = struct.Struct("<" + "".join(map(str, codes)))
-        head = written[: len(written) - packed.size]
-        is_known = packed.unpack_from(written, len(head)) == tuple(numbers)
-        return cls(head, packed.unpack_from) if is_known else None
-
-    def values(self, batch: pa.RecordBatch) -> PlainRow | None:
-        """The values of a batch of the schema."""
-        written = batch.serialize().to_pybytes()
-        size = len(self.head)
-        return self.unpack(written, size) if written[:size] == self.head else None
 
 
 def _variables(stream: StreamSchema) -> list[str]:

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from windrow.errors import BindingError
 from windrow.spark.processes.shipped_errors import cause_line
+from windrow.spark.settings import WORKER_SOCKETS
 from windrow.storage import Storage
 from windrow.version import __version__
 
@@ -36,6 +37,7 @@ def cluster_settings() -> dict[str, str]:
         "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
         # Live windows are in the workers' memory: a worker that ends takes them along.
         "spark.python.worker.reuse": "true",
+        **WORKER_SOCKETS,
         "spark.dynamicAllocation.enabled": "false",
     }
 

@@ -23,7 +23,13 @@ from windrow.spark.processes.java import ensure_java
 from windrow.spark.processes.jvm_start import jvm_of_this_start
 from windrow.spark.processes.leftovers import known_log, opened_log
 
-__all__ = ["local_session", "query_settings", "settings_applied", "tuned_settings"]
+__all__ = [
+    "WORKER_SOCKETS",
+    "local_session",
+    "query_settings",
+    "settings_applied",
+    "tuned_settings",
+]
 
 _STATE = "spark.sql.streaming.stateStore"
 _MANAGER_SETTING = "spark.sql.streaming.checkpointFileManagerClass"
@@ -46,20 +52,22 @@ _QUERY_SETTINGS = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 
-# A short collection of garbage matters less here than a cheap one. The JVM's second compiler took a
-# third of all that the JVM spent on fifty million rows, most of it on code that plans batches and
-# runs a few times in each; with limits ten times as high as usual it takes on what loops over rows.
+# A short collection of garbage matters less here than a cheap one. What the JVM does for a batch,
+# planning it most of all, runs a few times in each: its second compiler took a third of all that it
+# spent on fifty million rows, and code of the first one that is also profiled for the second runs
+# slower. Rows of plain files do not pass through the JVM, where it would be of use.
 _JAVA_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UseParallelGC",
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
+    "-XX:TieredStopAtLevel=1",
 )
 
 # How often Spark tries a task before it gives up; a cluster's own setting has the same default.
 TASK_ATTEMPTS = 4
+
+# Spark tells its workers what to do in several small messages. Over TCP one waits until the one
+# before is acknowledged, which the receiver puts off by 40 milliseconds, several times in a batch.
+WORKER_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"}
 
 # Setting and restoring a session's values must not interleave between two starting queries.
 _SESSION_LOCK = threading.Lock()
@@ -102,6 +110,7 @@ def tuned_settings() -> dict[str, str]:
         # Packets are few and stay on this machine: to press them costs more than to write them.
         "spark.shuffle.compress": "false",
         "spark.python.worker.reuse": "true",
+        **WORKER_SOCKETS,
         # Sources of files keep their logs by the session's manager, not by the query's.
         _MANAGER_SETTING: _FILE_MANAGER,
         # On a busy machine a worker may take longer than the 15 seconds it has to say that it runs.

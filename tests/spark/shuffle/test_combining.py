@@ -104,7 +104,9 @@ class Run:
                 packer.add(batch)
             for bucket, data in enumerate(packer.take().column("packet").to_pylist()):
                 packets[bucket].append(data)
-                self.weighted_packets += bool(Packet.from_bytes(data).weighted)
+                self.weighted_packets += any(
+                    each.is_weighted for each in Packet.from_bytes(data).rows
+                )
         outputs = [
             ShardOutput.from_bytes(step.run_batch(each, state).to_bytes())
             for step, each, state in zip(self._steps, packets, self._states, strict=True)

@@ -13,6 +13,7 @@ from windrow.errors import CheckpointError
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
+from windrow.spark.shuffle.packed_rows import joined_rows, pack_rows
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.window_limits import WidthOrder, WindowLimits
 from windrow.spark.worker import segment_store
@@ -78,14 +79,14 @@ def test_busy_times_take_two_bytes_a_row() -> None:
 def test_a_packet_comes_back_whole() -> None:
     rows = pa.record_batch({"ts": [1, 2]})
     packet = Packet("s", 3, 1, 5, 1, 2, newest_us=2, oldest_us=1, times=b"times", unplaced=b"x")
-    packet.rows = [(0, bytes(rows.serialize()))]
+    packet.rows = [pack_rows(0, rows)]
     packet.order = WidthOrder(7, {0: Lifetime.closed(5).turning(100, 20, 3)})
     read = Packet.from_bytes(packet.to_bytes())
     assert (read.stream, read.task, read.sequence) == ("s", 3, 1)
     assert (read.rows_in, read.bad_time, read.bad_value) == (5, 1, 2)
     assert (read.newest_us, read.oldest_us) == (2, 1)
     assert read.order == packet.order
-    assert pa.ipc.read_record_batch(pa.py_buffer(read.rows[0][1]), rows.schema) == rows
+    assert joined_rows(rows.schema, read.rows) == rows
     assert read.times is not None
     assert read.unplaced is not None
     assert (bytes(read.times), read.oldest, bytes(read.unplaced)) == (b"times", None, b"x")

@@ -11,10 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.rows.frames import table_of
-from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.spark.shuffle.event_times import unpack_times
 from windrow.spark.shuffle.far_ahead import Cluster, FarAhead, is_in
 from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.shuffle.packed_rows import PackedRows, joined_rows
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.window_limits import WidthOrder
 
@@ -105,31 +105,21 @@ def gather(
         map(Packet.from_bytes, packets), key=lambda packet: (packet.task, packet.sequence)
     )
     arrivals = {stream: StreamArrivals() for stream in streams}
-    rows: dict[int, list[pa.RecordBatch]] = {}
+    rows: dict[int, list[PackedRows]] = {}
     orders = [packet.order for packet in opened if packet.order is not None]
     for packet in opened:
         if not packet.stream:
             continue
         arrivals[packet.stream].add(packet)
-        for number, (input_index, data) in enumerate(packet.rows):
-            schema = schemas[input_index]
-            if number in packet.weighted:
-                schema = schema.append(pa.field(WEIGHT, pa.int64()))
-            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
-            rows.setdefault(input_index, []).append(batch)
-    joined = {input_index: _joined(batches) for input_index, batches in rows.items()}
+        for part in packet.rows:
+            rows.setdefault(part.input_index, []).append(part)
+    joined = {number: joined_rows(schemas[number], parts) for number, parts in rows.items()}
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     members = [packet.member for packet in opened if packet.member is not None]
     heavy = [count for packet in opened for count in packet.heavy]
     asked = [packet.question for packet in opened if packet.question is not None]
     questions = sorted(asked, key=lambda question: str(question["name"]))
     return Arrivals(arrivals, joined, newest, members, heavy, questions)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    if any(WEIGHT in batch.schema.names for batch in batches):
-        batches = [with_weights(batch) for batch in batches]
-    return pa.concat_batches(batches)
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:

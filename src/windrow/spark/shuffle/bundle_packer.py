@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from windrow.plan.model import one_block
 from windrow.spark.shuffle.carried_rows import CarriedRows
+from windrow.spark.shuffle.packed_rows import BucketRows
 from windrow.spark.shuffle.packer import Packer, PartitionsRows, PreparesRows
 from windrow.spark.shuffle.routing import Routing, rows_by_bucket
 
@@ -33,7 +34,7 @@ class _ByKeys:
     def __init__(self, carried: Mapping[int, CarriedRows], buckets: int) -> None:
         self._carried, self._buckets = carried, buckets
 
-    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> BucketRows:
         """The rows for each of the buckets, in order of arrival."""
         owners = self._carried[input_index].bucket_of(prepared, self._buckets)
         return rows_by_bucket(prepared, owners, self._buckets)

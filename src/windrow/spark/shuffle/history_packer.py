@@ -6,7 +6,7 @@ Each bucket counts its own rows; rows without a usable time are counted by the f
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.checkpoint.history_declaration import columns_kept
 from windrow.spark.shuffle.far_ahead import Cluster, clusters_of
+from windrow.spark.shuffle.packed_rows import pack_rows
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import rows_by_bucket
 from windrow.spark.shuffle.task_packer import TaskPacker
@@ -51,7 +52,7 @@ class HistoryPacker(TaskPacker):
             if rows.num_rows:
                 held.append(rows)
 
-    def _split(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def _split(self, batch: pa.RecordBatch) -> Sequence[pa.RecordBatch]:
         count = len(self._buckets)
         if count == 1:
             return [batch]
@@ -64,7 +65,7 @@ class HistoryPacker(TaskPacker):
             packet.bad_time, packet.bad_value = bad_time, bad_value
             packet.rows_in = sum(batch.num_rows for batch in rows) + bad_time + bad_value
             packet.newest_us, packet.clusters = self._newest_us, self._clusters
-            packet.rows = [(0, memoryview(batch.serialize())) for batch in rows]
+            packet.rows = [pack_rows(0, batch) for batch in rows]
             yield packet
             bad_time = bad_value = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,12 +14,12 @@ from windrow.plan.model import one_block
 from windrow.rows.frames import table_bytes
 from windrow.rows.prepare import Preparer
 from windrow.rows.set_aside import NOTED_IN
-from windrow.rows.weighted_rows import WEIGHT
 from windrow.spark.shuffle.aside_rows import TaskLedger
 from windrow.spark.shuffle.combining import PaneCombiner, can_combine
 from windrow.spark.shuffle.event_times import pack_times
 from windrow.spark.shuffle.far_ahead import clusters_of
 from windrow.spark.shuffle.heavy_keys import KeySampler
+from windrow.spark.shuffle.packed_rows import BucketRows, PackedRows, packed_by_bucket
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.picking import PanePicker, can_pick
 from windrow.spark.shuffle.routing import NO_ROUTING, Router, Routing
@@ -47,7 +48,7 @@ class PreparesRows(Protocol):
 class PartitionsRows(Protocol):
     """Says which bucket gets which rows."""
 
-    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> BucketRows:
         """The rows for each of the buckets, in order of arrival."""
 
 
@@ -98,8 +99,7 @@ class Packer(TaskPacker):
 
     def _start(self) -> None:
         super()._start()
-        self._rows: list[list[tuple[int, bytes | memoryview]]] = [[] for _ in self._buckets]
-        self._weighted: list[list[int]] = [[] for _ in self._buckets]
+        self._rows: list[list[PackedRows]] = [[] for _ in self._buckets]
         self._lacking: set[int] = set()  # buckets whose rows are without late ones
         self._times: list[Instants] = []
         self._oldest: list[pa.RecordBatch] = []
@@ -133,13 +133,11 @@ class Packer(TaskPacker):
             self._sampler.add(input_index, prepared)
         combined = self._combined(input_index, prepared)
         chosen = prepared if combined is None else combined
-        for bucket, rows in enumerate(self._router.parts(input_index, chosen)):
-            if rows.num_rows:
-                if combined is not None:
-                    self._lacking.add(bucket)
-                if WEIGHT in rows.schema.names:
-                    self._weighted[bucket].append(len(self._rows[bucket]))
-                self._rows[bucket].append((input_index, memoryview(rows.serialize())))
+        parts = self._router.parts(input_index, chosen)
+        for bucket, packed in packed_by_bucket(input_index, parts):
+            if combined is not None:
+                self._lacking.add(bucket)
+            self._rows[bucket].append(packed)
 
     def _combined(self, input_index: int, prepared: pa.RecordBatch) -> pa.RecordBatch | None:
         """Fewer rows that stand for those that are not late; None where they are not to be had."""
@@ -153,10 +151,11 @@ class Packer(TaskPacker):
         times = np.concatenate([*self._times, np.empty(0, np.int64)])
         if len(self._times) > 1:
             times.sort()
+        told = self._packet()
+        self._describe(told, times)
         for bucket in range(len(self._buckets)):
-            packet = self._packet()
-            self._describe(packet, times)
-            packet.rows, packet.weighted = self._rows[bucket], self._weighted[bucket]
+            packet = copy(told)
+            packet.rows = self._rows[bucket]
             packet.combined_above_us = self._complete_us if bucket in self._lacking else None
             if bucket == self._task % len(self._buckets):
                 self._add_ledger(packet, times)

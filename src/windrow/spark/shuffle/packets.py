@@ -1,21 +1,27 @@
 """The packet: what one packing task sends to one bucket, as one binary value.
 
-Every bucket gets a packet from every task, an empty one too, because its header says how far the
-stream has come. So each bucket works out the same clock from data alone.
+Every bucket gets one from every task, because all must know how far the stream has come: so each
+works out the same clock from data alone. Where a task has no rows for a bucket, that is all there
+is to it: a note of some fifty bytes. At a thousand tasks and as many buckets there are a million of
+them in a batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.rows.frames import read_frame, write_frame
+from windrow.errors import CheckpointError
+from windrow.rows.frames import Section, read_frame, write_frame
 from windrow.spark.shuffle.far_ahead import Cluster
 from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.shuffle.packed_rows import PackedRows
 from windrow.spark.shuffle.window_limits import WidthOrder
 
 __all__ = ["PACKET_SCHEMA", "Packet", "packets_batch"]
@@ -23,6 +29,11 @@ __all__ = ["PACKET_SCHEMA", "Packet", "packets_batch"]
 PACKET_SCHEMA = "bucket int, packet binary"
 
 _ARROW_SCHEMA = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
+
+_NOTE_MAGIC = b"WNTE"
+_NOTE = struct.Struct("<4sIiIqqq")  # magic, checksum of what follows, task, sequence, three times
+_CHECKED_FROM = 8
+_NO_TIME = -(1 << 63)  # no event has it
 
 
 @dataclass
@@ -48,69 +59,99 @@ class Packet:
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
     question: Mapping[str, Any] | None = None  # to a history
-    rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # input, Arrow
-    weighted: list[int] = field(default_factory=list)  # which of `rows` stand for several each
+    rows: list[PackedRows] = field(default_factory=list)
     combined_above_us: int | None = None  # rows up to this instant were taken for late
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
-    times: bytes | memoryview | None = None
-    oldest: bytes | memoryview | None = None
-    unplaced: bytes | memoryview | None = None
-    bad: bytes | memoryview | None = None
-    aside: bytes | memoryview | None = None  # shuffle.aside_rows
+    times: Section | None = None
+    oldest: Section | None = None
+    unplaced: Section | None = None
+    bad: Section | None = None
+    aside: Section | None = None  # shuffle.aside_rows
 
     def to_bytes(self) -> bytes:
-        """The packet as one frame."""
-        sections: list[bytes | memoryview] = [data for _, data in self.rows]
-        kept = []
-        for name in ("times", "oldest", "unplaced", "bad", "aside"):
-            if (data := getattr(self, name)) is not None:
-                kept.append(name)
-                sections.append(data)
-        header = {
-            "stream": self.stream,
-            "order": [self.task, self.sequence],
-            "counts": [self.rows_in, self.bad_time, self.bad_value],
-            "times": [self.oldest_us, self.newest_us, self.now_us],
-            "clusters": self.clusters,
-            "width_order": None if self.order is None else self.order.to_json(),
-            "member": None if self.member is None else self.member.to_json(),
-            "question": self.question,
-            "complete": self.complete_through_us,
-            "positions": [input_index for input_index, _ in self.rows],
-            "weighted": [self.combined_above_us, self.weighted],
-            "heavy": self.heavy,
-            "kept": kept,
+        """The packet as one value: a note where it says no more than that, else a frame."""
+        header = self._header()
+        kept = [name for name in _KEPT if getattr(self, name) is not None]
+        if not (header or self.rows or kept):
+            return self._note()
+        header |= {name: getattr(self, name) for name in _IN_NOTES}
+        if self.rows:
+            header["rows"] = [[*part[:-1], len(part.sections)] for part in self.rows]
+        if kept:
+            header["kept"] = kept
+        sections = [each for part in self.rows for each in part.sections]
+        return write_frame("packet", header, sections + [getattr(self, name) for name in kept])
+
+    def _header(self) -> dict[str, Any]:
+        """What a note does not say, of the values that are not as usual."""
+        told: dict[str, Any] = {
+            name: getattr(self, name)
+            for name, usual in _PLAIN.items()
+            if getattr(self, name) != usual
         }
-        return write_frame("packet", header, sections)
+        for name in ("order", "member"):
+            if (given := getattr(self, name)) is not None:
+                told[name] = given.to_json()
+        return told
+
+    def _note(self) -> bytes:
+        times = (self.oldest_us, self.newest_us, self.now_us)
+        packed = [_NO_TIME if each is None else each for each in times]
+        told = _NOTE.pack(_NOTE_MAGIC, 0, self.task, self.sequence, *packed) + self.stream.encode()
+        checksum = zlib.crc32(memoryview(told)[_CHECKED_FROM:])
+        return b"".join((_NOTE_MAGIC, checksum.to_bytes(4, "little"), told[_CHECKED_FROM:]))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Packet:
         """The packet again; its rows stay where they lie."""
+        if data[:4] == _NOTE_MAGIC:
+            return cls._of_note(data)
         header, sections = read_frame("packet", data, "packet")
-        count, widths, member = len(header["positions"]), header["width_order"], header["member"]
-        packet = cls(
-            stream=header["stream"],
-            task=header["order"][0],
-            sequence=header["order"][1],
-            rows_in=header["counts"][0],
-            bad_time=header["counts"][1],
-            bad_value=header["counts"][2],
-            oldest_us=header["times"][0],
-            newest_us=header["times"][1],
-            now_us=header["times"][2],
-            clusters=header["clusters"],
-            complete_through_us=header["complete"],
-            order=None if widths is None else WidthOrder.from_json(widths),
-            member=None if member is None else MemberOrder.from_json(member),
-            question=header["question"],
-            heavy=header["heavy"],
-            combined_above_us=header["weighted"][0],
-            weighted=header["weighted"][1],
-            rows=list(zip(header["positions"], sections[:count], strict=True)),
+        left = iter(sections)
+        for name, kind in (("order", WidthOrder), ("member", MemberOrder)):
+            if name in header:
+                header[name] = kind.from_json(header[name])
+        header["rows"] = [_packed_rows(part, left) for part in header.get("rows", ())]
+        for name in header.pop("kept", ()):
+            header[name] = next(left)
+        return cls(**header)
+
+    @classmethod
+    def _of_note(cls, data: bytes) -> Packet:
+        if len(data) < _NOTE.size or zlib.crc32(memoryview(data)[_CHECKED_FROM:]) != int.from_bytes(
+            data[4:_CHECKED_FROM], "little"
+        ):
+            raise CheckpointError(
+                "WC104",
+                "the packet is damaged: its checksum does not match",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
+        _, _, task, sequence, *times = _NOTE.unpack_from(data)
+        oldest_us, newest_us, now_us = (None if each == _NO_TIME else each for each in times)
+        return cls(
+            data[_NOTE.size :].decode(),
+            task,
+            sequence,
+            oldest_us=oldest_us,
+            newest_us=newest_us,
+            now_us=now_us,
         )
-        for name, section in zip(header["kept"], sections[count:], strict=True):
-            setattr(packet, name, section)
-        return packet
+
+
+_IN_NOTES = ("stream", "task", "sequence", "oldest_us", "newest_us", "now_us")
+_KEPT = ("times", "oldest", "unplaced", "bad", "aside")
+# Values that JSON can hold, and what they usually are.
+_PLAIN = {
+    each.name: each.default if each.default_factory is MISSING else each.default_factory()
+    for each in fields(Packet)
+    if each.name not in (*_IN_NOTES, *_KEPT, "order", "member", "rows")
+}
+
+
+def _packed_rows(part: Sequence[Any], left: Iterator[Section]) -> PackedRows:
+    input_index, count, is_plain, is_weighted, sections = part
+    given = [next(left) for _ in range(sections)]
+    return PackedRows(input_index, count, is_plain, is_weighted, given)
 
 
 def packets_batch(buckets: Sequence[int], packets: Sequence[bytes]) -> pa.RecordBatch:

@@ -7,7 +7,6 @@ row has one row of the first input, it is found in one bucket, once, and buckets
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import buckets_of_words, can_shard, key_words, mixed_words
+from windrow.spark.shuffle.packed_rows import BucketRows
 from windrow.windows.codes import needs_codes
 
 __all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "rows_by_bucket"]
@@ -71,10 +71,10 @@ class Router:
         self._all = buckets
         self._keys = routing.keys
 
-    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> BucketRows:
         """The rows for each of the buckets, in order of arrival."""
         if self._buckets == 1:
-            return [prepared, *[prepared.slice(0, 0)] * (self._all - 1)]
+            return BucketRows.all_in_first(prepared, self._all)
         words = key_words(self._plan, input_index, prepared)
         owners = buckets_of_words(words, self._buckets)
         rows = None
@@ -125,13 +125,13 @@ def rows_by_bucket(
     owners: NDArray[np.integer[Any]],
     buckets: int,
     rows: NDArray[np.int64] | None = None,
-) -> list[pa.RecordBatch]:
+) -> BucketRows:
     """The rows of each bucket; rows: which row each owner gets, where some come repeatedly."""
     # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
     order = np.argsort(owners.astype(np.uint16, copy=False), kind="stable")
     moved = prepared.take(pa.array(order if rows is None else rows[order]))
     edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=buckets))))
-    return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]
+    return BucketRows(moved, edges)
 
 
 def _marked(words: Words, keys: Sequence[HotKey]) -> Marks:

@@ -17,6 +17,7 @@ from windrow.rows.prepare import Preparer, buckets_of_words, mixed_words, prepar
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedColumns
 from windrow.schema import TIMESTAMP
+from windrow.spark.shuffle.packed_rows import BucketRows
 from windrow.spark.shuffle.packer import Packer, PartitionsRows, PreparesRows
 from windrow.spark.shuffle.routing import Routing, rows_by_bucket
 
@@ -49,10 +50,10 @@ class TreeRouter:
             for number in range(len(keys))
         }
 
-    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> BucketRows:
         """The rows for each of the buckets, in order of arrival."""
         if self._buckets == 1 or not self._is_sharded:
-            return [prepared, *[prepared.slice(0, 0)] * (self._buckets - 1)]
+            return BucketRows.all_in_first(prepared, self._buckets)
         owners = self.owners(input_index, prepared)
         return rows_by_bucket(prepared, owners, self._buckets)
 

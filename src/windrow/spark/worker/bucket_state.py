@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, LongType, StructType
 
 __all__ = ["BucketState", "StoredState"]
+
+# As types and not as texts: Spark would ask the JVM to parse each text twice, in every task.
+_DATA = StructType().add("data", BinaryType())
+_SEQUENCE = StructType().add("sequence", LongType())
 
 
 class BucketState(Protocol):
@@ -32,9 +37,9 @@ class StoredState:
     """The state in Spark's state store."""
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._header = handle.getValueState("header", "data binary")
+        self._header = handle.getValueState("header", _DATA)
         # Spark has this name on disk, and would refuse another before our header says why.
-        self._segments = handle.getMapState("panes", "sequence long", "data binary")
+        self._segments = handle.getMapState("panes", _SEQUENCE, _DATA)
 
     def read_header(self) -> bytes | None:
         """The header, or None before the first batch."""

@@ -1,0 +1,196 @@
+"""A replay: the records of a log, applied one after the other to a session that has just begun."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.durable.bodies import bad_rows_of, batch_of_body, versions_of_body
+from windrow.durable.declared import history_of, stream_of, table_of
+from windrow.durable.errors import not_replayed, other_function
+from windrow.durable.ingest import DurableStream
+from windrow.durable.log_files import LogReader
+from windrow.durable.records import Record
+from windrow.embedded.pushed_rows import PushedRows
+from windrow.errors import CheckpointError, WindrowError
+from windrow.plan.user_functions import GivenFunction
+
+if TYPE_CHECKING:
+    from windrow.durable.session import DurableSession
+
+__all__ = ["Replay"]
+
+
+class Replay:
+    """Replays as far as it can: where a function of Python is missing, it waits for that.
+
+    missing: the name and signature of that function.
+    """
+
+    def __init__(self, session: DurableSession, reader: LogReader) -> None:
+        self._session, self._reader = session, reader
+        self._records = reader.records()
+        self._waiting: Record | None = None
+        self.missing: tuple[str, str] | None = None
+        self.offered: dict[str, GivenFunction] = {}  # functions that were given meanwhile
+
+    def run(self) -> bool:
+        """Go on; whether the end of the log was reached."""
+        self.missing = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # readers were warned then
+            while True:
+                record = self._waiting or next(self._records, None)
+                if record is None:
+                    return True
+                self._waiting = record
+                if not self._is_applied(record):
+                    return False
+                self._waiting = None
+
+    def _is_applied(self, record: Record) -> bool:
+        if record.kind == "function" and not self._is_given(record.header):
+            return False
+        apply = _KINDS.get(record.kind)
+        if apply is None:
+            raise self._failed(record, f"nothing is known of {record.kind!r}")
+        journal = self._session.journal
+        try:
+            with journal.replaying(record):
+                apply(self, record)
+        except CheckpointError:
+            raise
+        except WindrowError:
+            pass  # what was refused then is refused again
+        except (LookupError, ValueError, TypeError, AssertionError, pa.ArrowException) as problem:
+            why = f"{type(problem).__name__}: {problem}"
+            raise self._failed(record, why) from problem
+        return True
+
+    def _failed(self, record: Record, why: str) -> CheckpointError:
+        return not_replayed(self._session.path, record.sequence, why)
+
+    def _is_given(self, told: dict[str, Any]) -> bool:
+        made = self.offered.get(told["name"])
+        if made is None:
+            self.missing = told["name"], told["signature"]
+            return False
+        if made.signature != told["signature"]:
+            del self.offered[told["name"]]
+            raise other_function(made.name, told["signature"], made.signature)
+        return True
+
+    # ---- what is declared
+
+    def _function(self, record: Record) -> None:
+        self._session.add_known_function(self.offered.pop(record.header["name"]))
+
+    def _stream(self, record: Record) -> None:
+        self._session.declare_stream(stream_of(record.header))
+
+    def _table(self, record: Record) -> None:
+        self._session.declare_table(table_of(record.header))
+
+    def _view(self, record: Record) -> None:
+        self._session.declare_view(record.header["name"], record.header["text"])
+
+    def _history(self, record: Record) -> None:
+        stream = self._session.ingest.stream(record.header["stream"]).schema
+        self._session.declare_history(history_of(record.header, stream))
+
+    def _query(self, record: Record) -> None:
+        told = record.header
+        self._session.register(told["text"], told["name"], told["algorithm"], told["store"])
+
+    def _stop(self, record: Record) -> None:
+        self._session[record.header["query"]].stop()
+
+    def _read(self, record: Record) -> None:
+        told = record.header
+        query = self._session[told["query"]]
+        if told["what"] == "answers":
+            query.answers()
+        else:
+            query.changes(told["limit"])
+
+    # ---- what comes
+
+    def _stream_of(self, record: Record) -> DurableStream:
+        return self._session.ingest.streams[record.header["stream"]]
+
+    def _batch(self, record: Record) -> None:
+        stream = self._stream_of(record)
+        rows = batch_of_body(record.sections[0], stream.schema.arrow)
+        self._session.ingest.take(stream, PushedRows(rows))
+
+    def _rows(self, record: Record) -> None:
+        stream = self._stream_of(record)
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        pushes = np.frombuffer(record.sections[1], np.int64).tolist()
+        stream.gathered.add_again(batch, pushes)
+
+    def _small_batches(self, record: Record) -> None:
+        stream = self._stream_of(record)
+        for body in record.sections:
+            batch = batch_of_body(body, stream.schema.arrow)
+            stream.batches.add(batch, is_urgent=not stream.takes_all(batch))
+        self._session.ingest.has_batches = True
+
+    def _set_aside(self, record: Record) -> None:
+        self._stream_of(record).set_aside(bad_rows_of(record.header))
+
+    def _reject(self, record: Record) -> None:
+        self._stream_of(record).count_rejected(record.header["rows"])
+
+    def _came(self, record: Record) -> None:
+        self._session.ingest.note_came(record.header["stream"])
+
+    def _change(self, record: Record) -> None:
+        name = record.header["table"]
+        body = record.sections[0]
+        self._session.ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+
+    def _reject_change(self, record: Record) -> None:
+        self._session.ingest.reject_change(record.header["table"], record.header["rows"])
+
+    def _flush(self, record: Record) -> None:
+        del record
+        self._session.ingest.flush()
+
+    def _advance(self, record: Record) -> None:
+        self._session.ingest.advance(record.header["stream"], record.header["to"])
+
+    def _finish(self, record: Record) -> None:
+        del record
+        self._session.ingest.finish()
+
+    def _settings(self, record: Record) -> None:
+        """They were read before the session was made."""
+
+
+_KINDS: dict[str, Callable[[Replay, Record], None]] = {
+    "settings": Replay._settings,
+    "function": Replay._function,
+    "stream": Replay._stream,
+    "table": Replay._table,
+    "view": Replay._view,
+    "history": Replay._history,
+    "query": Replay._query,
+    "stop": Replay._stop,
+    "read": Replay._read,
+    "batch": Replay._batch,
+    "rows": Replay._rows,
+    "small batches": Replay._small_batches,
+    "set aside": Replay._set_aside,
+    "reject": Replay._reject,
+    "came": Replay._came,
+    "change": Replay._change,
+    "reject change": Replay._reject_change,
+    "flush": Replay._flush,
+    "advance": Replay._advance,
+    "finish": Replay._finish,
+}

@@ -1,0 +1,320 @@
+"""A session in this process with a log: opened again, it is as it was."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from windrow.durable.declared import history_told, stream_told, table_told
+from windrow.durable.errors import declared_otherwise, function_missing
+from windrow.durable.folder import StateFolder
+from windrow.durable.ingest import DurableIngest
+from windrow.durable.interval import Ticking
+from windrow.durable.journal import Journal
+from windrow.durable.log import Log
+from windrow.durable.log_files import LogReader
+from windrow.durable.queries import DurableHistoryQuery, DurableQuery
+from windrow.durable.replay import Replay
+from windrow.durable.settings import Settings
+from windrow.embedded.one_at_a_time import one_at_a_time
+from windrow.embedded.session import EmbeddedSession
+from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
+from windrow.plan.history_schema import HistorySchema
+from windrow.plan.user_functions import GivenFunction
+from windrow.query import Query
+from windrow.schema import StreamSchema
+from windrow.sql import parse_query
+from windrow.sql.query_printer import print_query
+from windrow.table_schema import TableSchema
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.embedded.query import EmbeddedQuery
+
+__all__ = ["DurableSession"]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How a query was registered; text: as it is printed, so that equal ones are found equal."""
+
+    text: str
+    algorithm: str
+    store: str
+    has_name: bool
+
+
+class DurableSession(EmbeddedSession):
+    """What changes it is in its log before it happens; what was declared can be declared again.
+
+    >>> import tempfile
+    >>> import windrow
+    >>> path = tempfile.mkdtemp()
+    >>> for _ in range(2):
+    ...     session = windrow.connect(path=path)
+    ...     session.stream("s", "ts timestamp, x int", time="ts")
+    ...     total = session.query("SELECT SUM(x) AS x FROM s [1 MINUTE]", name="total")
+    ...     session.push("s", {"ts": "2026-01-01", "x": 1})
+    ...     session.stop()
+    >>> total.result().to_pylist()
+    [{'x': 2}]
+    """
+
+    _ingest_kind = DurableIngest
+    _query_kind = DurableQuery
+    _ingest: DurableIngest
+
+    def __init__(self, folder: StateFolder, settings: Settings, durability: str) -> None:
+        said = (settings.memory, settings.clock, settings.time_zone, settings.double_quotes)
+        super().__init__(*said)
+        self._folder = folder
+        self.journal = Journal(durability)
+        self.journal.after = self._ingest.tell_after
+        self._ingest.journal = self.journal
+        self._histories.query_kind = DurableHistoryQuery
+        self._asked: dict[str, _Asked] = {}
+        self._handed_out: set[str] = set()  # queries without a name that this process asked for
+        self._replay: Replay | None = None
+        self._ticking: Ticking | None = None
+
+    # ---- opened and closed
+
+    @property
+    def path(self) -> Path:
+        """The folder that has its state."""
+        return self._folder.path
+
+    @property
+    def ingest(self) -> DurableIngest:
+        """The way of rows into it, for a replay."""
+        return self._ingest
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether functions are to be given before it can go on."""
+        return self._replay is not None
+
+    def recover(self, reader: LogReader) -> None:
+        """Replay the log, as far as the functions that were given allow."""
+        self._replay = Replay(self, reader)
+        self.journal.missing = self._missing
+        self._go_on(reader)
+
+    def _missing(self) -> CheckpointError | None:
+        replay = self._replay
+        if replay is None or replay.missing is None:
+            return None
+        return function_missing(*replay.missing)
+
+    def _go_on(self, reader: LogReader) -> None:
+        replay = self._replay
+        assert replay is not None
+        self._reader = reader
+        if not replay.run():
+            return
+        self._ingest.note_written()
+        self.journal.open(Log(self._folder, reader))
+        self._replay = None
+        self._tell_of_torn(reader)
+        for made in replay.offered.values():
+            self.add_function(made)
+        if not self.journal.syncs_always:
+            self._ticking = Ticking(self)
+
+    def _tell_of_torn(self, reader: LogReader) -> None:
+        torn = reader.torn
+        if torn is None or not torn.bytes:
+            return
+        told = (
+            f"the log at {self.path} ended in {torn.bytes:,} bytes that were no whole record "
+            f"({torn.name}, from byte {torn.offset:,} on): they were removed. What was pushed "
+            "in the moment of the crash is not in the session"
+        )
+        warnings.warn(told, WindrowWarning, stacklevel=2)
+
+    @one_at_a_time
+    def stop(self) -> None:
+        """Close the session; opened again, its queries go on.
+
+        >>> import tempfile
+        >>> import windrow
+        >>> session = windrow.connect(path=tempfile.mkdtemp())
+        >>> session.stop()
+        """
+        if self._ticking is not None:
+            self._ticking.stop()
+        try:
+            if self.journal.is_open and not self.journal.is_torn:
+                self._ingest.write_waiting()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        is_sound = not self.journal.is_torn and self._replay is None
+        try:
+            self.journal.close()
+        finally:
+            self._folder.release()
+            if is_sound:
+                super().stop()
+            self._is_stopped = True
+
+    @one_at_a_time
+    def tick(self) -> None:
+        """Write rows that wait: nothing is lost that came before."""
+        if self.journal.writes and not self.journal.is_torn:
+            self._ingest.write_quietly()
+
+    def sync(self) -> None:
+        """What is written is on the disk when it returns; rows may come meanwhile."""
+        self.journal.sync()
+
+    # ---- declared, once
+
+    @one_at_a_time
+    def declare_stream(self, declared: StreamSchema) -> None:
+        """Declare a stream of a log."""
+        self._declare_stream(declared)
+
+    def _declare_stream(self, declared: StreamSchema) -> None:
+        self.journal.check()
+        if self._is_known("stream", self._catalog.get(declared.name), declared):
+            return
+        self._catalog.with_stream(declared)  # raises before anything is written
+        self._flush()
+        with self.journal.applying("stream", **stream_told(declared)):
+            super()._declare_stream(declared)
+
+    def declare_table(self, declared: TableSchema) -> None:
+        """Declare a table of a log."""
+        self._declare_table(declared)
+
+    def _declare_table(self, declared: TableSchema) -> None:
+        self.journal.check()
+        if self._is_known("table", self._catalog.table(declared.name), declared):
+            return
+        self._catalog.with_table(declared)
+        self._flush()
+        with self.journal.applying("table", **table_told(declared)):
+            super()._declare_table(declared)
+
+    def declare_view(self, name: str, text: str) -> None:
+        """Declare a view of a log."""
+        self._declare_view(name, text)
+
+    def _declare_view(self, name: str, plain: str) -> None:
+        self.journal.check()
+        view = self._catalog.view(name)
+        if self._is_known("view", None if view is None else printed(view.text), printed(plain)):
+            return
+        with self._knowing_functions():
+            self._views.declared(name, plain, self._queries)
+        self._flush()
+        with self.journal.applying("view", name=name, text=plain):
+            super()._declare_view(name, plain)
+
+    def declare_history(self, declared: HistorySchema) -> None:
+        """Declare a history of a log."""
+        self._declare_history(declared, None)
+
+    def _declare_history(
+        self, declared: HistorySchema, archive: str | os.PathLike[str] | None
+    ) -> None:
+        if archive is not None:
+            raise UnsupportedError(
+                "WU310",
+                "a history of a durable session has no archive",
+                hint="omit archive=: what is kept 'forever' is in the state of the session",
+            )
+        known = self._histories.schemas.get(declared.stream.name)
+        if self._is_known("history", known, declared):
+            return
+        with self.journal.applying("history", **history_told(declared)):
+            super()._declare_history(declared, archive)
+
+    def _is_known(self, kind: str, known: Any, declared: Any) -> bool:
+        """Whether it was declared before, in the same way."""
+        if known is None or known == declared:
+            return known is not None
+        name = getattr(declared, "name", kind)
+        raise declared_otherwise(kind, str(name))
+
+    def add_function(self, made: GivenFunction) -> None:
+        """Add a function that is made already; one that the log knows is waited for."""
+        replay = self._replay
+        if replay is not None:
+            replay.offered[made.name] = made
+            if replay.missing is not None and replay.missing[0] == made.name:
+                self._go_on(self._reader)
+            return
+        self.journal.check()
+        if made.name not in self._functions:
+            self.journal.note("function", name=made.name, signature=made.signature)
+        self.add_known_function(made)
+
+    def add_known_function(self, made: GivenFunction) -> None:
+        """Add a function of a log, which was given again."""
+        super().add_function(made)
+
+    # ---- queries
+
+    @one_at_a_time
+    def query(
+        self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
+    ) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        """Register a continuous query; one that the session has already is given as it is.
+
+        Without a name it is found by its text: each such query once in a process.
+        """
+        self.journal.check()
+        asked = _Asked(printed(text), algorithm, store, name is not None)
+        known: EmbeddedQuery | EmbeddedHistoryQuery | None = self._running_as(asked, name)
+        if known is None:
+            self.plan_of(text)  # raises before anything is written
+            self._flush()
+            told: dict[str, Any] = {
+                "text": text,
+                "name": name,
+                "algorithm": algorithm,
+                "store": store,
+            }
+            with self.journal.applying("query", **told):
+                known = self.register(text, name, algorithm, store)
+        self._handed_out.add(known.name)
+        return known
+
+    def register(
+        self, text: str, name: str | None, algorithm: str, store: str
+    ) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        """Register a query of which the log has a record."""
+        made = super().query(text, name, algorithm, store)
+        made.registry = self  # type: ignore[union-attr]
+        self._asked[made.name] = _Asked(printed(text), algorithm, store, name is not None)
+        self._handed_out.discard(made.name)
+        return made
+
+    def _running_as(self, asked: _Asked, name: str | None) -> Any:
+        """The query that was registered so before, if it runs."""
+        running = self._queries_by_name()
+        if name is not None:
+            if name in running and self._asked[name] != asked:
+                raise declared_otherwise("query", name)
+            return running.get(name)
+        same = (each for each in running if self._asked[each] == asked)
+        return next((running[each] for each in same if each not in self._handed_out), None)
+
+    def has(self, query: Query) -> bool:
+        """Whether that is the query of its name."""
+        return self._queries_by_name().get(query.name) is query
+
+    def _queries_by_name(self) -> dict[str, Any]:
+        self.journal.check()
+        return super()._queries_by_name()
+
+
+def printed(text: str) -> str:
+    """A query as it is printed: equal for texts that differ in spaces, comments and case alone."""
+    return print_query(parse_query(text))

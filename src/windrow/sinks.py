@@ -14,6 +14,7 @@ from windrow.connectors.console import Console
 from windrow.connectors.contract import Sink as DescribedSink
 from windrow.connectors.delta.connector import Delta
 from windrow.connectors.functions.connector import Foreach, Upserts
+from windrow.connectors.iceberg.connector import Iceberg
 from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.memory import Memory
 from windrow.connectors.parquet.connector import Parquet
@@ -24,6 +25,7 @@ __all__ = [
     "Console",
     "Delta",
     "Foreach",
+    "Iceberg",
     "KafkaSink",
     "Memory",
     "Parquet",
@@ -33,6 +35,7 @@ __all__ = [
     "console",
     "delta",
     "foreach",
+    "iceberg",
     "kafka",
     "memory",
     "parquet",
@@ -62,6 +65,23 @@ def delta(path: str | Path, feed: str = "answers") -> Delta:
     Delta(path='tables/alarms', feed='answers')
     """
     return Delta(str(path), feed)
+
+
+def iceberg(
+    table: str,
+    catalog: str = "default",
+    feed: str = "answers",
+    options: Mapping[str, str] | None = None,
+) -> Iceberg:
+    """A sink that adds rows to an Iceberg table, on Spark each batch once, in one commit.
+
+    table: namespace.name; it is made where it is not there. catalog: its name in PyIceberg's
+    configuration; options: of the catalog, such as {"catalog.uri": "http://localhost:8181"}.
+
+    >>> iceberg("office.alarms", catalog="lake").table
+    'office.alarms'
+    """
+    return Iceberg(table, catalog, feed, dict(options or {}))
 
 
 def kafka(
@@ -159,6 +179,6 @@ def sink_of(given: object) -> DescribedSink:
         "WB411",
         f"{given!r} is not a sink",
         hint="use 'memory', 'console', windrow.sinks.parquet(path), delta(path), "
-        "kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) or a "
-        "callable(table, batch_id)",
+        "iceberg(table), kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) "
+        "or a callable(table, batch_id)",
     )

@@ -64,6 +64,7 @@ def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: S
             ("queries", "Queries"),
             ("windows", "Windows"),
             ("batches", "Batches"),
+            ("operations", "Operations"),
             ("histories", "Histories"),
             ("decisions", "Table"),
         ):
@@ -74,6 +75,14 @@ def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: S
             Draft202012Validator(form).validate(client.get(f"/api/v1/{path}").json())
         assert client.get("/api/v1/session").json()["runner"] == "spark"
         assert sum(each["rows"] for each in client.get("/api/v1/batches").json()["batches"]) > 0
+        operations = client.get("/api/v1/operations").json()["operations"]
+        assert [(each["query"], each["behind"]) for each in operations] == [
+            (name, 0) for name in QUERIES
+        ]
+        assert {each["query"] for each in client.get("/api/v1/batches").json()["batches"]} <= {
+            ", ".join(QUERIES),
+            *QUERIES,
+        }
         stopped = client.delete("/api/v1/queries/pairs", headers=JSON_TYPE).json()
         assert stopped["state"] == "ended"
         wrong = client.post(

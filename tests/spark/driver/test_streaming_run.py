@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from windrow.errors import BindingError, WindrowError
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.driver.first_start import STARTS_LIMIT
+from windrow.spark.driver.restarts import STARTS_LIMIT
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.storage import Storage
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,6 +18,7 @@ from windrow.spark.driver.publication import Publication
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
+from windrow.spark.shuffle.table_packer import RecordForm, TablePacker
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
@@ -23,9 +26,11 @@ from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_step import ShardStep
 from windrow.spark.worker.tree_step import TreeStep
 from windrow.storage import Storage
+from windrow.table_schema import TableSchema
 from windrow.windows.lifetime import Lifetime
 
 FEEDS = ("answers", "changes", "result")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class DictionaryState:
@@ -59,8 +64,14 @@ class DictionaryState:
 class DrivenJob:
     """Runs batches of one query in some buckets."""
 
-    def __init__(self, plan: RunnablePlan, folder: Path, buckets: int = 1) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        plan: RunnablePlan,
+        folder: Path,
+        buckets: int = 1,
+        tables: Sequence[TableSchema] = (),
+    ) -> None:
+        self.plan, self.tables = plan, tables
         is_exact = plan.error_percent is None
         self.run: RunnablePlan = plan if is_exact else inner_plan(plan).plan
         is_tree = isinstance(plan, TreePlan)
@@ -74,8 +85,9 @@ class DrivenJob:
     def restart(self) -> None:
         """Forget all but the state store and the checkpoint."""
         count, print_ = len(self.states), fingerprint(self.run)
+        beside = {"tables": self.tables} if self.tables else {}
         self.steps = [
-            self._step(self.run, print_, "owner", bucket, LiveCache(lends=False))
+            self._step(self.run, print_, "owner", bucket, LiveCache(lends=False), **beside)
             for bucket in range(count)
         ]
         self.publication = Publication(self.plan, Storage(self.folder))
@@ -86,17 +98,23 @@ class DrivenJob:
             step.cache = LiveCache(lends=False)
 
     def batch(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> dict[str, pa.Table]:
-        """One batch with rows of streams and orders; what it gives."""
-        outputs = self.outputs(tables, orders)
+        """One batch with rows of streams, orders and records of tables; what it gives."""
+        outputs = self.outputs(tables, orders, changes)
         given = self.publication.absorb(self.batch_id, outputs, FEEDS)
         self.publication.save()
         self.batch_id += 1
         return given
 
     def outputs(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> list[ShardOutput]:
         """What all buckets give for a batch."""
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
@@ -108,10 +126,24 @@ class DrivenJob:
                 packer.add(batch)
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):
                 packets[bucket].append(packet)
+        for table, (form, batches) in changes.items():
+            for bucket, packet in enumerate(self._packed(table, form, batches)):
+                packets[bucket].append(packet)
         return [
             ShardOutput.from_bytes(step.run_batch(own, state).to_bytes())
             for step, own, state in zip(self.steps, packets, self.states, strict=True)
         ]
+
+    def _packed(
+        self, table: str, form: RecordForm, batches: Sequence[pa.RecordBatch]
+    ) -> list[bytes]:
+        """The packets of a table's records, each batch of a task of its own."""
+        assert isinstance(self.run, TreePlan)
+        (schema,) = (each for each in self.tables if each.name == table)
+        packer = TablePacker(self.run, schema, form, tuple(range(len(self.states))))
+        for batch in batches:
+            packer.add(batch)
+        return packer.take().column("packet").to_pylist()
 
     @property
     def clock(self) -> int:

@@ -26,6 +26,7 @@ class Foreach(Sink):
     'answers'
     """
 
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "repeated"
 
     function: Callable[[pa.Table, int], object]

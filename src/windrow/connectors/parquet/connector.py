@@ -27,6 +27,7 @@ class Parquet(Sink):
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "replaced"
 
     path: str
@@ -43,6 +44,11 @@ class Parquet(Sink):
     def open(self, query: str, place: Place | None) -> Writer:
         """A writer of one run, which begins with an empty folder."""
         return cast("Writer", loaded("parquet.writers").ProcessParquetWriter(self, place))
+
+    def open_lasting(self, query: str, place: Place | None, batches: int | None) -> Writer:
+        """A writer that goes on in the folder."""
+        writers = loaded("parquet.writers")
+        return cast("Writer", writers.LastingParquetWriter(self, place, batches))
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer whose files are named after Spark's batches."""

@@ -16,7 +16,7 @@ from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import CheckpointError, DataError, Place
 from windrow.storage import Storage
 
-__all__ = ["ParquetWriter", "ProcessParquetWriter"]
+__all__ = ["LastingParquetWriter", "ParquetWriter", "ProcessParquetWriter"]
 
 # Who writes to which folder, for as long as anybody knows the writer.
 _WRITERS: WeakValueDictionary[str, ParquetWriter] = WeakValueDictionary()
@@ -100,6 +100,29 @@ class ProcessParquetWriter(Writer):
         """Writes the file of the batch."""
         table = _marked(tables[self.feeds[0]], _MARKS[0])
         write_whole(table, self._folder / _batch_file(batch_id))
+
+
+class LastingParquetWriter(Writer):
+    """The files of a job in this process whose state is kept: the next run of it goes on.
+
+    batches: that it has written; None: it begins. A file beyond them was not known to be written
+    when the last run ended, and is written again.
+    """
+
+    def __init__(self, sink: Parquet, place: Place | None, batches: int | None) -> None:
+        self._folder = Path(sink.path)
+        self.feeds: tuple[str, ...] = (sink.feed,)
+        if batches is None:
+            _empty_folder(self._folder, place)
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for file in self._folder.iterdir():
+            if _BATCH_FILE.fullmatch(file.name) and file.name >= _batch_file(batches):
+                file.unlink()
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the file of the batch."""
+        write_whole(tables[self.feeds[0]], self._folder / _batch_file(batch_id))
 
 
 def _batch_file(batch_id: int) -> str:

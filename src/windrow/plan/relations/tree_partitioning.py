@@ -25,14 +25,25 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    TableScan,
     TopRows,
     Unnest,
     ValidRows,
+    VersionScan,
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
+from windrow.plan.relations.table_partitioning import (
+    Place,
+    clash,
+    copied_inputs,
+    copied_tables,
+    places_of_tables,
+    way_of_table,
+    words_of_tables,
+)
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
@@ -43,19 +54,23 @@ __all__ = ["TreePartitioning", "bucket_words", "tree_partitioning"]
 WAYS_LIMIT = 32
 STEPS_LIMIT = 2_000
 
-# A way to partition: of each input what its rows go by; None: a row may go anywhere.
-Way = Mapping[tuple[Block, int], Expr | None]
+# A way to partition: of each input and table what its rows go by; None: a row may go anywhere.
+Way = Mapping[Place, Expr | None]
 
 
 @dataclass(frozen=True)
 class TreePartitioning:
     """keys: of each input of the plan the expressions over its stream; none: its rows go anywhere.
 
-    reason: why all rows must be in one bucket; '' where they need not.
+    reason: why all rows must be in one bucket; '' where they need not. tables: of each table
+    likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
+    all buckets have all rows.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
     reason: str = ""
+    tables: tuple[tuple[Expr, ...], ...] = ()
+    copied: frozenset[str] = frozenset()
 
     @property
     def is_sharded(self) -> bool:
@@ -73,15 +88,18 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
-    places = [(block, own) for block in plan.blocks for own in range(len(block.entries))]
+    inputs: list[Place] = [
+        (block, own) for block in plan.blocks for own in range(len(block.entries))
+    ]
+    places, copied = [*inputs, *places_of_tables(plan.own_tables)], copied_tables(found[0])
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
+    alike = [way for way in alike if copied_tables(way) == copied]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
-    by_input = zip(*ways, strict=True)
-    return TreePartitioning(
-        tuple(tuple(part for part in parts if part is not None) for parts in by_input)
-    )
+    keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
+    own, tables = keys[: len(inputs)], keys[len(inputs) :]
+    return TreePartitioning(tuple(own), tables=tuple(tables), copied=copied)
 
 
 class _Search:
@@ -111,6 +129,8 @@ class _Search:
     def _ways(self, node: Relation, key: Expr | None) -> Iterator[Way]:
         if isinstance(node, Block):
             return self._of_block(node, key)
+        if isinstance(node, TableScan | VersionScan):
+            return self._of_table(node, key)
         if isinstance(node, Project):
             by_id = {item.field.id: item.expression for item in node.items}
             return self.ways(node.input, None if key is None else substituted(key, by_id))
@@ -122,7 +142,7 @@ class _Search:
             return self._of_set(node, key)
         needed = _needed(node)
         if needed is None:
-            return self._fails("it has constant rows, tables or views")
+            return self._fails("it has constant rows or views")
         (source,), (parts, words) = node.inputs, needed
         return self._grouped(source, parts, key, words)
 
@@ -159,6 +179,31 @@ class _Search:
                 other = right if key is None else _within(key, named, right)
                 if own is not None and other is not None:
                     yield from self._together([(node.left, own), (node.right, other)])
+        yield from self._of_copies(node, key, pairs)
+
+    def _of_copies(
+        self, node: Join | AsOfJoin, key: Expr | None, pairs: Sequence[tuple[Expr, Expr]]
+    ) -> Iterator[Way]:
+        """Rows of one input stay where they are, and meet copies of tables there."""
+        for kept, copies in copied_inputs(node):
+            asked: Sequence[Expr | None] = [key]
+            if key is not None and not read_ids(key) <= ids_of(kept):
+                # What the copy calls the key, the other input may call, too.
+                named = (pair if kept is node.left else pair[::-1] for pair in pairs)
+                found = (_within(key, other, own) for own, other in named)
+                equal = [each for each in found if each is not None]
+                asked = equal[:1] if node.kind == "inner" else []
+            for each in asked:
+                for way in self.ways(kept, each):
+                    both = _merged(way, copies)
+                    if both is not None:
+                        yield both
+
+    def _of_table(self, scan: TableScan | VersionScan, key: Expr | None) -> Iterator[Way]:
+        way = way_of_table(scan, key)
+        if way is None:
+            return self._fails(f"rows of {scan.alias} are needed by what is not in its key")
+        return iter([way])
 
     def _of_set(self, node: SetOperation, key: Expr | None) -> Iterator[Way]:
         types = [field.type for field in node.given]
@@ -212,7 +257,7 @@ class _Search:
             yield from self._fails(_block_words(block))
 
     def _by_column(self, block: Block, column: Expr | None) -> Way | None:
-        way: dict[tuple[Block, int], Expr | None] = {}
+        way: dict[Place, Expr | None] = {}
         for plan in block.plans:
             keys: Sequence[Expr | None] | None = [None] * len(plan.inputs)
             if column is not None:
@@ -255,6 +300,8 @@ def _merged(one: Way, other: Way) -> Way | None:
     """Both, where they agree: a row that may go anywhere may go there."""
     found = dict(one)
     for place, key in other.items():
+        if clash(found, place):
+            return None
         if key is None or found.get(place, key) is None:
             found.setdefault(place, key)
             if found[place] is None:
@@ -367,4 +414,5 @@ def bucket_words(plan: TreePlan, buckets: int | None = None) -> str:
         named = [entry if at == number else each for at, each in enumerate(own.inputs)]
         words = show_list(keys, replace(own, inputs=tuple(named)))
         shown.append(words or f"any row of {entry.alias}")
+    shown += words_of_tables(plan.table_scans, found.copied, plan.own_tables, found.tables)
     return f"in {many} buckets by {', '.join(dict.fromkeys(shown))}"

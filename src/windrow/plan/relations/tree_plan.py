@@ -184,10 +184,11 @@ class TreePlan:
 
         Answers in a window are no longer rows, nor are sums of rows that are never let go. Windows
         that count rows, and sessions, need the order in which rows came, and those that have left.
+        Rows of tables never leave by themselves.
         """
         kinds = [entry.window.traits for entry in self.inputs]
         leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
-        return leave and not self.answer_windows
+        return leave and not self.answer_windows and not self.own_tables
 
     @cached_property
     def partitioning(self) -> TreePartitioning:

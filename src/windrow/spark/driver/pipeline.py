@@ -6,7 +6,7 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -22,7 +22,9 @@ from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.table_declaration import tables_of_text, tables_text
 from windrow.spark.driver.parquet_scan import files_scanned
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.processes.python_worker import plan_of, tree_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
@@ -35,12 +37,19 @@ from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
 from windrow.spark.shuffle.parquet_rows import rows_of_files
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
+from windrow.spark.shuffle.table_packer import TablePacker
 from windrow.spark.shuffle.task_packer import TaskPacker, packing
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
-__all__ = ["bundle_outputs", "history_outputs", "shard_outputs", "started_stream"]
+__all__ = [
+    "bundle_outputs",
+    "history_outputs",
+    "question_outputs",
+    "shard_outputs",
+    "started_stream",
+]
 
 OUTPUT_MODE = "append"
 
@@ -56,8 +65,9 @@ def shard_outputs(
     buckets: tuple[int, ...],
     grid_us: int,
     routing: Routing = NO_ROUTING,
+    tables: Sequence[TableFeed] = (),
 ) -> DataFrame:
-    """The stream of what the shards give, one row per bucket and batch."""
+    """The stream of what the shards give, one row per bucket and batch; tables: those it reads."""
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
 
@@ -76,8 +86,11 @@ def shard_outputs(
         _read_and_packed(sources[name], columns_read(plan, name), packer_of(name))
         for name in plan.streams
     ]
-    step = "tree_step" if is_tree else "shard_step"
-    operator = BucketOperator(step, (text, fingerprint, owner, grid_us), buckets)
+    packed += [_packed_table(text, feed, checkpoint, buckets) for feed in tables]
+    given: tuple[Any, ...] = (text, fingerprint, owner, grid_us)
+    if is_tree:
+        given = (*given, tables_text(feed.schema for feed in tables))
+    operator = BucketOperator("tree_step" if is_tree else "shard_step", given, buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
@@ -127,9 +140,41 @@ def history_outputs(
     return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
+def question_outputs(
+    session: SparkSession,
+    schema: HistorySchema,
+    text: str,
+    source: DataFrame,
+    checkpoint: QueryCheckpoint,
+    buckets: tuple[int, ...],
+) -> DataFrame:
+    """The stream of what the bucket of a continuous question gives; text: as workers read it."""
+    history = history_text(schema)
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        return HistoryPacker(history_of_text(history), buckets, task)
+
+    packed = _packed(source, columns_kept(schema), packer_of)
+    operator = BucketOperator("question_step", (text, checkpoint.spark_location), buckets)
+    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+
+
 def _packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
     """The rows of a stream as packets for the buckets."""
     return checked(source, columns).mapInArrow(packing(packer_of), PACKET_SCHEMA)
+
+
+def _packed_table(
+    text: str, feed: TableFeed, checkpoint: QueryCheckpoint, buckets: tuple[int, ...]
+) -> DataFrame:
+    """The changes of a table as packets for the buckets."""
+    schema, form = tables_text([feed.schema]), feed.form
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        (table,) = tables_of_text(schema)
+        return TablePacker(tree_of(text), table, form, buckets, task)
+
+    return feed.records(checkpoint).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 
 
 def _read_and_packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:

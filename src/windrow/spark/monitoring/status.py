@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class QueryStatus:
     rebuilt: int = 0  # buckets whose live shard was rebuilt in the last batch
     rebuilt_so_far: int = 0
     bucket_rows: list[int] = field(default_factory=list)  # rows held, by bucket
+    bucket_bytes: list[int] = field(default_factory=list)  # and what they and their sums take
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     answers: int = 0  # rows given so far
     batch_ms: float = 0.0
@@ -45,6 +46,7 @@ class QueryStatus:
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
     account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
     tree: dict[str, Any] = field(default_factory=dict)  # bytes of nodes, algorithms of blocks
+    tables: dict[str, dict[str, int]] = field(default_factory=dict)  # rows, waiting and bytes
 
     @classmethod
     def new(cls, plan: RunnablePlan) -> QueryStatus:
@@ -71,6 +73,7 @@ class QueryStatus:
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
         self.rebuilt_so_far += self.rebuilt
         self.bucket_rows = [sum(window.rows for window in each.windows) for each in outputs]
+        self.bucket_bytes = [sum(window.bytes for window in each.windows) for each in outputs]
         self.heavy = faded(self.heavy, [count for each in outputs for count in each.heavy])
         self.answers += answers
         reported = [each.running for each in outputs if each.running]
@@ -81,6 +84,7 @@ class QueryStatus:
                 sum(parts) for parts in zip(*(each["sizes"] for each in reported), strict=True)
             ]
             self.tree = {"sizes": sizes, "blocks": reported[0]["blocks"]}
+            self.tables = _held([each["tables"] for each in reported])
         elif reported:
             parts = [Figures.from_json(each["figures"]) for each in reported]
             self.figures = asdict(combined_figures(parts))
@@ -105,3 +109,14 @@ class QueryStatus:
         parts["windows"] = [WindowReport.from_json(numbers) for numbers in saved["windows"]]
         parts["limits"] = WindowLimits.from_json(saved["limits"])
         return cls(**parts)
+
+
+def _held(reports: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, int]]:
+    """What tables hold over all buckets; copies have bytes, but no rows of their own."""
+    return {
+        name: {
+            "bytes": sum(each[name]["bytes"] for each in reports),
+            **{what: sum(each[name][what] for each in reports) for what in ("rows", "waiting")},
+        }
+        for name in reports[0]
+    }

@@ -73,14 +73,16 @@ class ShardStep(BucketStep):
         """Applies the packets of one batch."""
         header = self._read_header(state, self.plan.streams, SHARD)
         before = replace(header)
-        arrivals = gather(packets, self.plan.streams, self._schemas())
+        arrivals = self._gathered(packets)
+        changes = self._table_changes(header, arrivals)
         self._set_far_ahead_aside(header, arrivals)
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
+        segment = replace(segment, rows={**segment.rows, **changes})
         rows_in, aside = self._rows_in(segment, life), self._aside(arrivals, header, life)
         lifetimes, members = self._take_orders(header, arrivals, state)
-        move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
+        self._move_clock(header, arrivals, life)
         is_last = before.clock_us < life[1] <= header.clock_us
         clocks = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
@@ -100,6 +102,20 @@ class ShardStep(BucketStep):
         output.late, output.rows_in, output.aside = late, rows_in, aside
         output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
         return output
+
+    def _gathered(self, packets: Iterable[bytes]) -> Arrivals:
+        return gather(packets, self.plan.streams, self._schemas())
+
+    def _table_changes(
+        self,
+        header: BucketHeader,  # noqa: ARG002 - a tree notes when they take effect
+        arrivals: Arrivals,  # noqa: ARG002 - a tree has tables among them
+    ) -> dict[int, pa.RecordBatch]:
+        """What changes in tables, with instants, by their numbers; only trees read any."""
+        return {}
+
+    def _move_clock(self, header: BucketHeader, arrivals: Arrivals, life: tuple[int, int]) -> None:
+        move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
 
     def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
         return ShardSegments(self.plan, header, state)

@@ -222,6 +222,8 @@ def test_what_is_refused(files: Files, sessions: Sessions, tmp_path: Path) -> No
     keep(session, ["room"])
     with pytest.raises(BindingError, match="WB320"):
         keep(session, ["room"])
+    with pytest.raises(CheckpointError, match=r"WC215.*history of 'h'"):
+        keep(sessions.open(files, buckets=1), ["room"])
     past = session.query(BY_ROOM, name="past")
     with pytest.raises(UnsupportedError, match="WU422"):
         past.start(sinks.upserts(print))

@@ -10,7 +10,8 @@ from pyspark.errors import PySparkException
 
 from support.spark.stream_files import SECOND, Files, Sessions, random_batches, rows
 from windrow.spark.driver import streaming_run
-from windrow.spark.driver.restarts import STARTS_LIMIT, Restarts
+from windrow.spark.driver.restarts import Restarts
+from windrow.spark.processes.transient import STARTS_LIMIT
 
 LATE = Exception("SparkException: Python worker failed to connect back.")
 TAKEN = Exception("java.net.BindException: Address already in use: Service 'sparkDriver' failed")

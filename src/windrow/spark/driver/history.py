@@ -79,6 +79,7 @@ class HistoryRun(StreamingRun):
 
     def _take(self, batch: Batch) -> None:
         """A repeated batch returns the same."""
+        self._lease.check()
         outputs = [HistoryOutput.from_bytes(given) for given in batch.outputs]
         outputs.sort(key=lambda output: output.bucket)
         replies: dict[str, list[BucketReply]] = {}

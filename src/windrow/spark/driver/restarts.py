@@ -9,41 +9,13 @@ Nothing is lost: the query goes on from its checkpoint, as it does after any fai
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 
-__all__ = ["STARTS_LIMIT", "Restarts", "is_transient", "is_worker_late"]
+from windrow.spark.processes.transient import STARTS_LIMIT, reason_that_passes
+
+__all__ = ["Restarts"]
 
 _LOG = logging.getLogger(__name__)
-
-STARTS_LIMIT = 4  # as often as Spark tries a task
-
-_LATE = "Python worker failed to connect back"
-_PASSING = {
-    "no Python worker connected in time": re.compile(_LATE),
-    "a port was taken": re.compile(
-        r"java\.net\.BindException|Address already in use|could not bind on (?:a random|port)"
-    ),
-}
-
-
-def is_worker_late(problem: BaseException) -> bool:
-    """Whether Spark failed because a Python process took too long to start."""
-    return _LATE in str(problem)
-
-
-def is_transient(problem: BaseException) -> bool:
-    """Whether another try may do what this one did not.
-
-    >>> is_transient(OSError("java.net.BindException: Address already in use"))
-    True
-    """
-    return bool(_reason(problem))
-
-
-def _reason(problem: BaseException) -> str:
-    text = str(problem)
-    return next((reason for reason, sign in _PASSING.items() if sign.search(text)), "")
 
 
 class Restarts:
@@ -65,7 +37,7 @@ class Restarts:
 
     def again(self, problem: BaseException) -> bool:
         """Starts the query once more where that may help; whether it did."""
-        reason = _reason(problem)
+        reason = reason_that_passes(problem)
         if not reason or self._starts >= STARTS_LIMIT:
             return False
         self._starts += 1

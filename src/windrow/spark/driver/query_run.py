@@ -22,6 +22,7 @@ from windrow.spark.driver.failures import SPARK_FAILURES
 from windrow.spark.driver.pipeline import shard_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
+from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.driver.triggers import trigger_options
@@ -79,7 +80,7 @@ class QueryRun(StreamingRun):
         """As any run's, where the query can be sharded."""
         plan = self._plan
         if isinstance(plan, TreePlan):
-            return super().bucket_count() if plan.partitioning.is_sharded else 1
+            return super().bucket_count() if plan.is_sharded else 1
         return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
@@ -131,7 +132,7 @@ class QueryRun(StreamingRun):
             outlet.pass_over(batch.number)
             outlet.save()
             return
-        outputs.sort(key=lambda output: output.bucket)
+        outputs = by_bucket(outputs)
         self._rows_read[batch.number] = sum(output.rows_read for output in outputs)
         self._rows_read.pop(batch.number - BATCHES_KEPT, None)
         tables = outlet.absorb(outputs, batch.number)

@@ -86,6 +86,26 @@ class ShardStep(BucketStep):
         is_last = before.clock_us < life[1] <= header.clock_us
         clocks = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
+        output = self._applied(before, header, state, segment, step, arrivals)
+        output.has_order = bool(lifetimes)
+        output.begun = [order.number for order in members if not order.ends]
+        output.arrivals = self._counted(segment)
+        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
+        output.late, output.rows_in, output.aside = late, rows_in, aside
+        output.heavy = arrivals.heavy
+        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        return output
+
+    def _applied(
+        self,
+        before: BucketHeader,
+        header: BucketHeader,
+        state: BucketState,
+        segment: Segment,
+        step: StepInput,
+        arrivals: Arrivals,
+    ) -> ShardOutput:
+        """Runs the live shard on what has come, and stores that; how the bucket stands then."""
         store = self._segments(header, state)
         live, result, was_rebuilt = self._advance(before, store, step)
         self._count_rows(header, arrivals, segment, result)
@@ -94,13 +114,7 @@ class ShardStep(BucketStep):
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         output = self._output(header, result, store)
-        output.began_us, output.has_order = before.clock_us, bool(lifetimes)
-        output.begun = [order.number for order in members if not order.ends]
-        output.arrivals = self._counted(segment)
-        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
-        output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
-        output.late, output.rows_in, output.aside = late, rows_in, aside
-        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        output.began_us, output.was_rebuilt = before.clock_us, was_rebuilt
         return output
 
     def _gathered(self, packets: Iterable[bytes]) -> Arrivals:

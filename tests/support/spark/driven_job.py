@@ -15,6 +15,7 @@ from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.spark.driver.publication import Publication
+from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
@@ -24,6 +25,7 @@ from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_step import ShardStep
+from windrow.spark.worker.stage_step import StageStep
 from windrow.spark.worker.tree_step import TreeStep
 from windrow.storage import Storage
 from windrow.table_schema import TableSchema
@@ -78,6 +80,13 @@ class DrivenJob:
         self._step, self._packer = (TreeStep, TreePacker) if is_tree else (ShardStep, Packer)
         self.folder = folder
         self.states = [DictionaryState() for _ in range(buckets)]
+        # Of the stages of a tree after the first.
+        self.stages = self.run.stages if is_tree and buckets > 1 else (self.run,)
+        self.later_states = [
+            [DictionaryState() for _ in range(buckets if stage.partitioning.is_sharded else 1)]
+            for stage in self.stages[1:]
+        ]
+        self.later_steps: list[list[StageStep]] = []
         self.batch_id = 0
         self.routing = NO_ROUTING
         self.restart()
@@ -86,15 +95,31 @@ class DrivenJob:
         """Forget all but the state store and the checkpoint."""
         count, print_ = len(self.states), fingerprint(self.run)
         beside = {"tables": self.tables} if self.tables else {}
-        self.steps = [
-            self._step(self.run, print_, "owner", bucket, LiveCache(lends=False), **beside)
-            for bucket in range(count)
-        ]
+        if len(self.stages) == 1:
+            self.steps = [
+                self._step(self.run, print_, "owner", bucket, LiveCache(lends=False), **beside)
+                for bucket in range(count)
+            ]
+        else:
+            self.steps, *self.later_steps = self._stage_steps()
         self.publication = Publication(self.plan, Storage(self.folder))
+
+    def _stage_steps(self) -> list[list[StageStep]]:
+        counts = [len(self.states), *map(len, self.later_states)]
+        return [
+            [
+                StageStep(self.run, (fingerprint(stage), "owner"), number, receivers, bucket,
+                          LiveCache(lends=False))
+                for bucket in range(counts[number])
+            ]
+            for number, (stage, receivers) in enumerate(
+                zip(self.stages, [*counts[1:], 0], strict=True)
+            )
+        ]  # fmt: skip
 
     def lose_shards(self) -> None:
         """All live shards are gone; they are built again from the state."""
-        for step in self.steps:
+        for step in [*self.steps, *(each for later in self.later_steps for each in later)]:
             step.cache = LiveCache(lends=False)
 
     def batch(
@@ -120,7 +145,7 @@ class DrivenJob:
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
         for stream, table in tables.items():
             packer = self._packer(
-                self.run, stream, tuple(range(len(self.states))), routing=self.routing
+                self.stages[0], stream, tuple(range(len(self.states))), routing=self.routing
             )
             for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
                 packer.add(batch)
@@ -129,10 +154,10 @@ class DrivenJob:
         for table, (form, batches) in changes.items():
             for bucket, packet in enumerate(self._packed(table, form, batches)):
                 packets[bucket].append(packet)
-        return [
-            ShardOutput.from_bytes(step.run_batch(own, state).to_bytes())
-            for step, own, state in zip(self.steps, packets, self.states, strict=True)
-        ]
+        values = _run(self.steps, packets, self.states)
+        for steps, states in zip(self.later_steps, self.later_states, strict=True):
+            values = _run(steps, list(zip(*values, strict=True)), states)
+        return by_bucket([ShardOutput.from_bytes(value) for (value,) in values])
 
     def _packed(
         self, table: str, form: RecordForm, batches: Sequence[pa.RecordBatch]
@@ -149,6 +174,12 @@ class DrivenJob:
     def clock(self) -> int:
         """The clock after the last batch."""
         return self.publication.status.clock_us or 0
+
+
+def _run(steps, packets, states) -> list[list[bytes]]:
+    return [
+        step.values(own, state) for step, own, state in zip(steps, packets, states, strict=True)
+    ]
 
 
 def order(number: int, lifetime: Lifetime) -> Packet:

@@ -32,6 +32,7 @@ class Iceberg(Sink):
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "known"
 
     table: str

@@ -9,7 +9,7 @@ from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded
 from windrow.connectors.scripted import Scripted
-from windrow.errors import Place
+from windrow.errors import BindingError, Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
@@ -22,6 +22,8 @@ __all__ = ["SINKS", "Parquet"]
 class Parquet(Sink):
     """One Parquet file per batch that has answers, named after the batch id.
 
+    batches_per_file: files of so many batches become one, once none of them can come again.
+
     >>> Parquet("answers").feed
     'answers'
     """
@@ -32,9 +34,16 @@ class Parquet(Sink):
 
     path: str
     feed: str = "answers"
+    batches_per_file: int = 1
 
     def __post_init__(self) -> None:
         check_feed(self.feed)
+        if self.batches_per_file < 1:
+            raise BindingError(
+                "WB474",
+                f"a file cannot hold {self.batches_per_file} batches",
+                hint="give batches_per_file 1 or more",
+            )
 
     @property
     def bad_rows_folder(self) -> str:
@@ -57,7 +66,8 @@ class Parquet(Sink):
 
 
 def _described(options: Options) -> Parquet:
-    return Parquet(options.text("path"), options.one_of("feed", FEEDS))
+    together = options.count("batches_per_file") or 1
+    return Parquet(options.text("path"), options.one_of("feed", FEEDS), together)
 
 
-SINKS = {"parquet": Scripted(("path", "feed"), _described)}
+SINKS = {"parquet": Scripted(("path", "feed", "batches_per_file"), _described)}

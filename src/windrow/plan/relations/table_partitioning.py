@@ -32,9 +32,9 @@ __all__ = [
     "words_of_tables",
 ]
 
-# An input of a block by its number; a table by its name, with 0 where each row is in one bucket,
-# and 1 where all have copies.
-Place = tuple[Block | str, int]
+# An input of a block by its number; a relation that a stage is given, with 0; a table by its name,
+# with 0 where each row is in one bucket, and 1 where all have copies.
+Place = tuple[Relation | str, int]
 Way = Mapping[Place, Expr | None]
 
 _ONCE, _COPIED = 0, 1

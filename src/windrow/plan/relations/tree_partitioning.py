@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import PlanInput, QueryPlan
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -33,6 +33,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
 from windrow.plan.relations.table_partitioning import (
@@ -47,14 +48,19 @@ from windrow.plan.relations.table_partitioning import (
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
+from windrow.schema import BIGINT
 
-__all__ = ["TreePartitioning", "bucket_words", "tree_partitioning"]
+__all__ = ["ALONE", "TreePartitioning", "bucket_words", "can_be_partitioned", "tree_partitioning"]
 
 # So many ways are looked at, of the tree and of each of its parts.
 WAYS_LIMIT = 32
 STEPS_LIMIT = 2_000
 
-# A way to partition: of each input and table what its rows go by; None: a row may go anywhere.
+# The key of rows that all go to the first bucket.
+ALONE = Literal(0, BIGINT)
+
+# A way to partition: of each input, table, and relation that is received what its rows go by;
+# None: a row may go anywhere.
 Way = Mapping[Place, Expr | None]
 
 
@@ -64,13 +70,15 @@ class TreePartitioning:
 
     reason: why all rows must be in one bucket; '' where they need not. tables: of each table
     likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
-    all buckets have all rows.
+    all buckets have all rows. received: of each relation that a stage is given the expressions over
+    its fields; none: its rows go by all they hold.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
     reason: str = ""
     tables: tuple[tuple[Expr, ...], ...] = ()
     copied: frozenset[str] = frozenset()
+    received: tuple[tuple[Expr, ...], ...] = ()
 
     @property
     def is_sharded(self) -> bool:
@@ -88,18 +96,31 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
+    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+        return TreePartitioning((), "it has rows before any row has come")
     inputs: list[Place] = [
         (block, own) for block in plan.blocks for own in range(len(block.entries))
     ]
-    places, copied = [*inputs, *places_of_tables(plan.own_tables)], copied_tables(found[0])
+    tables, copied = places_of_tables(plan.own_tables), copied_tables(found[0])
+    places = [*inputs, *tables, *((each, 0) for each in plan.received)]
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
     alike = [way for way in alike if copied_tables(way) == copied]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
     keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
-    own, tables = keys[: len(inputs)], keys[len(inputs) :]
-    return TreePartitioning(tuple(own), tables=tuple(tables), copied=copied)
+    tables_from, received_from = len(inputs), len(inputs) + len(tables)
+    return TreePartitioning(
+        tuple(keys[:tables_from]),
+        tables=tuple(keys[tables_from:received_from]),
+        copied=copied,
+        received=tuple(keys[received_from:]),
+    )
+
+
+def can_be_partitioned(relation: Relation) -> bool:
+    """Whether the relation is the sum of what it is in each of many buckets."""
+    return next(_Search().ways(relation, None), None) is not None
 
 
 class _Search:
@@ -129,6 +150,8 @@ class _Search:
     def _ways(self, node: Relation, key: Expr | None) -> Iterator[Way]:
         if isinstance(node, Block):
             return self._of_block(node, key)
+        if isinstance(node, Received | Sent | LocalTopRows | LocalAggregate):
+            return self._of_stage(node, key)
         if isinstance(node, TableScan | VersionScan):
             return self._of_table(node, key)
         if isinstance(node, Project):
@@ -236,6 +259,28 @@ class _Search:
                     yield both
                 else:
                     self._tell("a window is needed by one key here and by another one there")
+
+    def _of_stage(
+        self, node: Received | Sent | LocalTopRows | LocalAggregate, key: Expr | None
+    ) -> Iterator[Way]:
+        """What a stage is given goes by any key; what each bucket has adds up above."""
+        if isinstance(node, Received):
+            return iter([{(node, 0): key}])
+        if isinstance(node, Sent):
+            return self._of_sent(node)
+        assert key is None
+        return self.ways(node.input, None)
+
+    def _of_sent(self, node: Sent) -> Iterator[Way]:
+        """Parts of which each is in one bucket, or in all by a key of its own."""
+        shared = [
+            (part, None) for part, alone in zip(node.parts, node.alone, strict=True) if not alone
+        ]
+        one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
+        blocks = [part for part in one if isinstance(part, Block)]
+        kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
+        for way in self._together(shared) if shared else [{}]:
+            yield {**way, **kept}
 
     # ---- blocks
 
@@ -409,10 +454,12 @@ def bucket_words(plan: TreePlan, buckets: int | None = None) -> str:
     if found.reason:
         return f"in one bucket, because {found.reason}"
     many = "many" if buckets is None else str(buckets)
+    if plan.received:
+        return f"in {many} buckets"
     shown = []
     for (own, number), entry, keys in zip(plan.places, plan.inputs, found.keys, strict=True):
         named = [entry if at == number else each for at, each in enumerate(own.inputs)]
-        words = show_list(keys, replace(own, inputs=tuple(named)))
-        shown.append(words or f"any row of {entry.alias}")
+        words = show_list(keys, replace(own, inputs=tuple(named))) or f"any row of {entry.alias}"
+        shown.append(f"{entry.alias} in the first" if ALONE in keys else words)
     shown += words_of_tables(plan.table_scans, found.copied, plan.own_tables, found.tables)
     return f"in {many} buckets by {', '.join(dict.fromkeys(shown))}"

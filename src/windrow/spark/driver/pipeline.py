@@ -14,9 +14,10 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.plan.fingerprint import fingerprint
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan, first_stage
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
@@ -59,25 +60,30 @@ PackerOf = Callable[[int, TaskContext | None], TaskPacker]  # by the number of t
 def shard_outputs(
     session: SparkSession,
     plan: RunnablePlan,
-    fingerprint: str,
+    print_: str,
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
     grid_us: int,
     routing: Routing = NO_ROUTING,
     tables: Sequence[TableFeed] = (),
+    begins: str = "",
 ) -> DataFrame:
-    """The stream of what the shards give, one row per bucket and batch; tables: those it reads."""
+    """The stream of what the shards give, one row per bucket and batch; tables: those it reads.
+
+    begins: the folder with what buckets have before their first batch, '' for nothing.
+    """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:
             if is_tree:
-                return TreePacker(tree_of(text), stream, buckets, task)
+                return TreePacker(first_stage(tree_of(text), len(buckets)), stream, buckets, task)
             packer = Packer(plan_of(text), stream, buckets, task, routing)
             if grid_us > 1 and not routing.keys:
-                packer.combine_above(known_completeness(context, owner, stream), grid_us)
+                known = known_completeness(context, owner, stream, is_begun=bool(begins))
+                packer.combine_above(known, grid_us)
             return packer
 
         return make
@@ -87,17 +93,37 @@ def shard_outputs(
         for name in plan.streams
     ]
     packed += [_packed_table(text, feed, checkpoint, buckets) for feed in tables]
-    given: tuple[Any, ...] = (text, fingerprint, owner, grid_us)
+    packed.append(control_packets(session, checkpoint.control.uri, buckets))
+    if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
+        return _given_by_stages(plan, text, owner, buckets, packed)
+    given: tuple[Any, ...] = (text, print_, owner, grid_us, begins)
     if is_tree:
         given = (*given, tables_text(feed.schema for feed in tables))
-    operator = BucketOperator("tree_step" if is_tree else "shard_step", given, buckets)
-    return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
+    step = "tree_step" if is_tree else "shard_step"
+    return _given_by(BucketOperator(step, given, buckets), packed)
+
+
+def _given_by_stages(
+    plan: TreePlan, text: str, owner: str, buckets: tuple[int, ...], packed: list[DataFrame]
+) -> DataFrame:
+    """An operator for each stage; between them all that goes from buckets to buckets."""
+    prints = [fingerprint(stage) for stage in plan.stages]
+    # What cannot be partitioned is in the first bucket.
+    used = [buckets if stage.partitioning.is_sharded else buckets[:1] for stage in plan.stages]
+    frame = reduce(DataFrame.union, packed)
+    for number, own in enumerate(used):
+        receivers = used[number + 1] if number + 1 < len(used) else ()
+        given = (text, prints, owner, number, len(receivers))
+        operator = BucketOperator("stage_step", given, own, receivers)
+        schema = PACKET_SCHEMA if receivers else OUTPUT_SCHEMA
+        frame = _by_bucket(operator, frame, schema)
+    return frame
 
 
 def bundle_outputs(
     session: SparkSession,
     carrier: QueryPlan,
-    fingerprint: str,
+    print_: str,
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
@@ -116,7 +142,7 @@ def bundle_outputs(
         )
         for input_index, name in enumerate(carrier.streams)
     ]
-    given = (text, fingerprint, checkpoint.spark_location)
+    given = (text, print_, checkpoint.spark_location)
     operator = BucketOperator("bundle_step", given, buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
@@ -200,8 +226,9 @@ def started_stream(
 
 
 def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
-    return (
-        reduce(DataFrame.union, packed)
-        .groupBy("bucket")
-        .transformWithStateInPandas(operator, OUTPUT_SCHEMA, OUTPUT_MODE, "None")
-    )
+    return _by_bucket(operator, reduce(DataFrame.union, packed), OUTPUT_SCHEMA)
+
+
+def _by_bucket(operator: BucketOperator, packets: DataFrame, schema: str) -> DataFrame:
+    grouped = packets.groupBy("bucket")
+    return grouped.transformWithStateInPandas(operator, schema, OUTPUT_MODE, "None")

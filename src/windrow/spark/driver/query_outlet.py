@@ -11,11 +11,11 @@ from windrow.errors import UnsupportedError
 from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
-from windrow.plan.relations.explain import explain_tree
-from windrow.plan.relations.tree_partitioning import bucket_words
+from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
+from windrow.spark.checkpoint.beginning import PUBLICATION, read_beginning
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.kept_rows import KeptRows
 from windrow.spark.driver.publication import Publication
@@ -58,7 +58,9 @@ class QueryOutlet:
             shown = plan.published if isinstance(plan, TreePlan) else plan
             self._writer = given.open_on_spark(shown, checkpoint)
         if not goes_on:
-            self._publication = Publication(self.plan, checkpoint.publish)
+            begins = checkpoint.begins
+            begun = None if begins is None else read_beginning(begins, PUBLICATION)
+            self._publication = Publication(self.plan, checkpoint.publish, begun)
             self._place, self._kept = place, (-1, *self._kept[1:])
 
     @property
@@ -163,8 +165,8 @@ class QueryOutlet:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
         status, plan = self.status, self.plan
         if isinstance(plan, TreePlan):
-            drawn = explain_tree(plan, *measured_nodes(plan, status.tree))
-            return f"{drawn}\n{bucket_words(plan, len(status.bucket_rows) or None)}"
+            measured = measured_nodes(plan, status.tree)
+            return explain_on_spark(plan, *measured, len(status.bucket_rows) or None)
         if status.figures is None:
             return explain(plan)
         running = " and ".join(status.algorithms)

@@ -22,6 +22,7 @@ from windrow.spark.driver.failures import SPARK_FAILURES
 from windrow.spark.driver.pipeline import shard_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
+from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.driver.triggers import trigger_options
@@ -79,7 +80,7 @@ class QueryRun(StreamingRun):
         """As any run's, where the query can be sharded."""
         plan = self._plan
         if isinstance(plan, TreePlan):
-            return super().bucket_count() if plan.partitioning.is_sharded else 1
+            return super().bucket_count() if plan.is_sharded else 1
         return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
@@ -103,8 +104,10 @@ class QueryRun(StreamingRun):
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
+        begins = self._checkpoint.begins
+        folder = "" if begins is None else begins.uri
         plan, fixed = self._run_plan, self._fingerprint
-        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables)
+        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables, begins=folder)
 
     @property
     def _ends_when_done(self) -> bool:
@@ -131,7 +134,7 @@ class QueryRun(StreamingRun):
             outlet.pass_over(batch.number)
             outlet.save()
             return
-        outputs.sort(key=lambda output: output.bucket)
+        outputs = by_bucket(outputs)
         self._rows_read[batch.number] = sum(output.rows_read for output in outputs)
         self._rows_read.pop(batch.number - BATCHES_KEPT, None)
         tables = outlet.absorb(outputs, batch.number)

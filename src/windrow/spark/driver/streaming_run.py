@@ -20,6 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.connectors.files.spark_files_read import check_files_read
 from windrow.connectors.spark_frames import addresses_behind, check_reached, fault_in
 from windrow.errors import BindingError, WindrowError
+from windrow.spark.checkpoint.control_log import shorten_log
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.spark_part import batch_time_us
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S, BatchGate
@@ -37,6 +38,11 @@ from windrow.spark.shuffle.control import check_orders, order_advance, order_fin
 from windrow.storage import Storage
 
 __all__ = ["Batch", "StreamingRun"]
+
+# To look at the log of the control stream costs a listing of its folder.
+BATCHES_BETWEEN_LOOKS = 64
+# It is shortened when it has grown to this: about two thousand orders.
+CONTROL_LOG_BYTES = 1 << 18
 
 
 class RunCheckpoint(Protocol):
@@ -192,6 +198,8 @@ class StreamingRun(ABC):
                 files = check_files_read(self._spark)
                 given = [bytes(each.as_buffer()) for each in column]
                 self._take(Batch(batch_id, given, began_s))
+                if batch_id % BATCHES_BETWEEN_LOOKS == 0:
+                    shorten_log(self._spark_part, self._control, CONTROL_LOG_BYTES)
             except WindrowError as error:
                 self._failure = error
                 with shipping_errors():

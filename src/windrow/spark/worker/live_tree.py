@@ -6,7 +6,7 @@ built again from those; otherwise it is run again, batch by batch, from a snapsh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,19 +17,23 @@ from numpy.typing import NDArray
 
 from windrow.operators.partial import Partial
 from windrow.operators.relations.operator import StepTooLargeError
+from windrow.plan.relations.exchange_algebra import Sent
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.life import ALWAYS, life_of
 from windrow.rows.prepare import Preparer
 from windrow.rows.set_aside import NOTED_IN, QueryLedger
 from windrow.runtime.pace import Pace
+from windrow.runtime.trees.sending_shard import SendingShard
 from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.runtime.trees.union_shard import UnionShard
+from windrow.spark.shuffle.exchange import changes_of
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.bucket_tables import BucketTables
 from windrow.spark.worker.clock import NEVER
 from windrow.spark.worker.live_shard import StepInput, StepResult, all_rows
 from windrow.spark.worker.pieces import PIECE_UPDATES
 from windrow.spark.worker.segments import Segment
+from windrow.spark.worker.sent_output import SentOutput
 from windrow.spark.worker.tree_nodes import nodes_of
 from windrow.spark.worker.tree_output import CLOSED, WHOLE, TreeOutput
 from windrow.spark.worker.waiting_times import WaitingTimes
@@ -71,7 +75,7 @@ class LiveTree:
         else:
             with _noting(QueryLedger(())):  # what is set aside now was counted before
                 live = cls(plan, _shard_of(plan, stored, header, tables), tables)
-        for segment, entry in stored:
+        for segment, entry in stored if not plan.received else ():
             is_known = entry.sequence >= header.life_sequence
             for stream, times in segment.times.items():
                 live._times.add(stream, times, life if is_known else NEVER)
@@ -87,7 +91,7 @@ class LiveTree:
             output = self._run(step)
         if step.is_last:
             self._end(step.until_us)
-        for stream, added in step.times.items():
+        for stream, added in step.times.items() if not self._plan.received else ():
             self._times.add(stream, added, step.life)
         applied, due = self._times.release(step.until_us, step.reached_us)
         waiting = {stream: self._times.waiting(stream) for stream in applied}
@@ -97,16 +101,14 @@ class LiveTree:
         return StepResult(parts, instants, applied, waiting, newest, windows, self._running())
 
     def _run(self, step: StepInput) -> TreeOutput:
-        output = TreeOutput()
         shard = self._shard
+        output = SentOutput() if isinstance(shard, SendingShard) else TreeOutput()
         until = max(step.until_us, shard.clock)
         if not self._has_ended:
-            rows = self._tables.append(step.rows).items()
-            shard.append({number: shard.prepared(number, batch) for number, batch in rows})
+            _give(shard, self._tables, step.rows, step.times)
         # Rows are later than the clock: where that stays, nothing changes.
         if self._has_ended or (shard.has_run and until == shard.clock):
-            partial = shard.nothing()
-            output.add(until, partial, _others(shard, partial))
+            _tell(output, shard, until, shard.nothing())
             return output
         self._tables.move_to(until)
         output.instants += self._tables.instants(shard.clock, until)
@@ -117,7 +119,7 @@ class LiveTree:
             if found is None:
                 stop = None
                 continue
-            output.add(stop, found, _others(shard, found))
+            _tell(output, shard, stop, found)
             output.instants.append(shard.entered)
             if shard.closed is not None:
                 output.closed_at.append(shard.closed.instants)
@@ -158,7 +160,12 @@ class LiveTree:
         return {"algorithm": "tree", "sizes": sizes, "blocks": blocks, "tables": tables}
 
     def _windows(self) -> tuple[WindowReport, ...]:
-        """Of each window what it takes; the first one has the bytes of tables, too."""
+        """Of each window what it takes; the first one has the bytes of tables, too.
+
+        A stage without windows holds what it was sent: to the first window of all with that.
+        """
+        if self._plan.received:
+            return (WindowReport(0, bytes=self._shard.nbytes),)
         first, *others = window_reports(self._shard)
         return (replace(first, bytes=first.bytes + self._tables.nbytes), *others)
 
@@ -211,8 +218,8 @@ def _shard_of(
         if segment.snapshot is not None:
             shard = _restored(plan, segment.snapshot, tables)
             continue
-        own = tables.append(segment.rows).items()
-        shard.append({number: shard.prepared(number, _one_batch(each)) for number, each in own})
+        rows = {number: _one_batch(table) for number, table in segment.rows.items()}
+        _give(shard, tables, rows, segment.times)
         _run_to(shard, entry.clock_us, tables)
     if header.nonce:
         _run_to(shard, header.clock_us, tables)
@@ -233,7 +240,34 @@ def _run_to(shard: TreeShard, clock_us: int, tables: BucketTables) -> None:
         tables.trim(shard)
 
 
+def _give(
+    shard: TreeShard,
+    tables: BucketTables,
+    rows: Mapping[int, pa.RecordBatch],
+    times: Mapping[str, Instants],
+) -> None:
+    """What has come: rows of inputs and tables, or changes and times of first rows below them."""
+    if shard.plan.received:
+        firsts = {int(number): int(found.min()) for number, found in times.items()}
+        shard.receive({number: changes_of(each) for number, each in rows.items()}, firsts)
+    else:
+        own = tables.append(rows).items()
+        shard.append({number: shard.prepared(number, _one_batch(each)) for number, each in own})
+
+
+def _tell(output: TreeOutput, shard: TreeShard, until: int, partial: Partial) -> None:
+    """What a step gives: for the driver, or for the next stage."""
+    if isinstance(shard, SendingShard):
+        assert isinstance(output, SentOutput)
+        output.send(shard.sent)
+        output.below = {**output.below, **shard.new_firsts()}
+    else:
+        output.add(until, partial, _others(shard, partial))
+
+
 def _kind(plan: TreePlan) -> type[TreeShard]:
+    if isinstance(plan.relation, Sent):
+        return SendingShard
     return TreeShard if plan.combined is None else UnionShard
 
 

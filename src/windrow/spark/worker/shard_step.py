@@ -25,6 +25,7 @@ from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.shuffle.aside_rows import counted_aside
 from windrow.spark.shuffle.far_ahead import far_ahead
 from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.worker.begun_bucket import begin_bucket
 from windrow.spark.worker.bucket_header import SHARD, BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.bucket_step import BucketStep, count_arrivals
@@ -46,15 +47,19 @@ Instants = NDArray[np.int64]
 Orders = tuple[dict[int, Lifetime], list[MemberOrder]]
 
 
-def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: int) -> ShardStep:
+def step_of(
+    plan_text: str, fingerprint: str, owner: str, grid_us: int, begins: str, bucket: int
+) -> ShardStep:
     """The step of a bucket, as the operator carries it."""
-    return ShardStep(plan_of(plan_text), fingerprint, owner, bucket, PROCESS_CACHE, grid_us)
+    place = (fingerprint, owner, bucket, PROCESS_CACHE, grid_us, begins)
+    return ShardStep(plan_of(plan_text), *place)
 
 
 class ShardStep(BucketStep):
     """The work of one bucket in every batch; each keeps the ledger of some of the packing tasks.
 
-    grid_us: answers are wanted at its multiples only.
+    grid_us: answers are wanted at its multiples only. begins: the folder with what buckets have
+    before their first batch, where the query goes on from another run; '' where it does not.
     """
 
     def __init__(
@@ -65,12 +70,15 @@ class ShardStep(BucketStep):
         bucket: int,
         cache: LiveCache,
         grid_us: int = 1,
+        begins: str = "",
     ) -> None:
         super().__init__(fingerprint, owner, bucket)
-        self.plan, self.cache, self.grid_us = plan, cache, grid_us
+        self.plan, self.cache, self.grid_us, self.begins = plan, cache, grid_us, begins
 
     def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
         """Applies the packets of one batch."""
+        if self.begins and state.read_header() is None:
+            begin_bucket(self.begins, self.bucket, state)
         header = self._read_header(state, self.plan.streams, SHARD)
         before = replace(header)
         arrivals = self._gathered(packets)
@@ -86,6 +94,26 @@ class ShardStep(BucketStep):
         is_last = before.clock_us < life[1] <= header.clock_us
         clocks = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
+        output = self._applied(before, header, state, segment, step, arrivals)
+        output.has_order = bool(lifetimes)
+        output.begun = [order.number for order in members if not order.ends]
+        output.arrivals = self._counted(segment)
+        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
+        output.late, output.rows_in, output.aside = late, rows_in, aside
+        output.heavy = arrivals.heavy
+        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        return output
+
+    def _applied(
+        self,
+        before: BucketHeader,
+        header: BucketHeader,
+        state: BucketState,
+        segment: Segment,
+        step: StepInput,
+        arrivals: Arrivals,
+    ) -> ShardOutput:
+        """Runs the live shard on what has come, and stores that; how the bucket stands then."""
         store = self._segments(header, state)
         live, result, was_rebuilt = self._advance(before, store, step)
         self._count_rows(header, arrivals, segment, result)
@@ -94,13 +122,7 @@ class ShardStep(BucketStep):
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         output = self._output(header, result, store)
-        output.began_us, output.has_order = before.clock_us, bool(lifetimes)
-        output.begun = [order.number for order in members if not order.ends]
-        output.arrivals = self._counted(segment)
-        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
-        output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
-        output.late, output.rows_in, output.aside = late, rows_in, aside
-        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        output.began_us, output.was_rebuilt = before.clock_us, was_rebuilt
         return output
 
     def _gathered(self, packets: Iterable[bytes]) -> Arrivals:

@@ -52,7 +52,7 @@ def found_in(folder: MemoryFolder) -> tuple[dict[str, Any], DurableSession]:
 
 
 def test_a_process_may_end_at_any_call_of_the_disk() -> None:
-    for dies_at in count(1, 9):
+    for dies_at in count(1, 17):
         folder = MemoryFolder(dies_at)
         done = died_at(folder, "always")
         if not folder.is_dead:

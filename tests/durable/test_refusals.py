@@ -42,11 +42,11 @@ def code_of(call: Callable[[], object]) -> str:
 
 LEVELS = [("1 second", "2 hours")]
 DECLARED: list[tuple[str, Callable[[Any], object]]] = [
-    ("stream", lambda s: s.stream("s", "ts timestamp, x bigint", time="ts")),
-    ("table", lambda s: s.table("t", "k int, v string", key="k")),
-    ("view", lambda s: s.view("w", "SELECT x FROM s [6 SECONDS]")),
-    ("history", lambda s: s.history("s", measures=["x"], levels=LEVELS)),
-    ("query", lambda s: s.query(TEXT.replace("SUM", "MAX"), name="q")),
+    ("stream 's'", lambda s: s.stream("s", "ts timestamp, x bigint", time="ts")),
+    ("table 't'", lambda s: s.table("t", "k int, v string", key="k")),
+    ("view 'w'", lambda s: s.view("w", "SELECT x FROM s [6 SECONDS]")),
+    ("history 's'", lambda s: s.history("s", measures=["x"], levels=LEVELS)),
+    ("query 'q'", lambda s: s.query(TEXT.replace("SUM", "MAX"), name="q")),
     ("query", lambda s: s.query(TEXT, name="q", algorithm="pipelined")),
 ]
 

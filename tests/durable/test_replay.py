@@ -23,7 +23,7 @@ def began(path: Path, steps: int, durability: str = "off") -> EmbeddedSession:
     return session
 
 
-@pytest.mark.parametrize("cut", range(1, len(STEPS) + 1, 3))
+@pytest.mark.parametrize("cut", range(1, len(STEPS) + 1, 4))
 def test_it_goes_on_where_it_was(tmp_path: Path, cut: int) -> None:
     began(tmp_path, cut).stop()
     session = opened(tmp_path)
@@ -34,7 +34,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path, cut: int) -> None:
 
 
 def test_it_is_as_it_was_after_each_step(tmp_path: Path) -> None:
-    for count in range(1, len(STEPS) + 1, 4):
+    for count in range(1, len(STEPS) + 1, 9):
         path = tmp_path / str(count)
         began(path, count).stop()
         session = opened(path)

@@ -26,6 +26,8 @@ def why_not_saved(query: DurableQuery) -> str | None:
         return "it lacks rows"
     if isinstance(query._shard, Shard) and query._shard._lifetimes:
         return "its windows are narrowed"
+    if query.__dict__.get("_kept"):
+        return "what was read of it is in no record"
     if not query._followed._own.is_empty:
         return "its answers wait for several readers"
     return None

@@ -182,12 +182,14 @@ class DurableSession(EmbeddedSession):
 
     def _after_record(self) -> None:
         self._ingest.tell_after()
-        if self.journal.log.bytes > self._snapshot_at:
+        # What was read and is to be noted later would be in neither.
+        if self.journal.log.bytes > self._snapshot_at and self._reads is None:
             self.save()
 
     @one_at_a_time
     def save(self) -> bool:
         """Write a snapshot, where the session can be saved now, so that less is to be replayed."""
+        self.journal.check()
         log = self.journal.log
         self._snapshot_at = 2 * log.bytes  # no sooner again, if it cannot be
         why = why_no_snapshot(self)
@@ -252,7 +254,7 @@ class DurableSession(EmbeddedSession):
 
     def _declare_stream(self, declared: StreamSchema) -> None:
         self.journal.check()
-        if self._is_known("stream", self._catalog.get(declared.name), declared):
+        if self._is_known("stream", declared.name, self._catalog.get(declared.name), declared):
             return
         self._catalog.with_stream(declared)  # raises before anything is written
         self._flush()
@@ -265,7 +267,7 @@ class DurableSession(EmbeddedSession):
 
     def _declare_table(self, declared: TableSchema) -> None:
         self.journal.check()
-        if self._is_known("table", self._catalog.table(declared.name), declared):
+        if self._is_known("table", declared.name, self._catalog.table(declared.name), declared):
             return
         self._catalog.with_table(declared)
         self._flush()
@@ -279,7 +281,8 @@ class DurableSession(EmbeddedSession):
     def _declare_view(self, name: str, plain: str) -> None:
         self.journal.check()
         view = self._catalog.view(name)
-        if self._is_known("view", None if view is None else printed(view.text), printed(plain)):
+        known = None if view is None else printed(view.text)
+        if self._is_known("view", name, known, printed(plain)):
             return
         with self._knowing_functions():
             self._views.declared(name, plain, self._queries)
@@ -300,18 +303,17 @@ class DurableSession(EmbeddedSession):
                 "a history of a durable session has no archive",
                 hint="omit archive=: what is kept 'forever' is in the state of the session",
             )
-        known = self._histories.schemas.get(declared.stream.name)
-        if self._is_known("history", known, declared):
+        stream = declared.stream.name
+        if self._is_known("history", stream, self._histories.schemas.get(stream), declared):
             return
         with self.journal.applying("history", **history_told(declared)):
             super()._declare_history(declared, archive)
 
-    def _is_known(self, kind: str, known: Any, declared: Any) -> bool:
+    def _is_known(self, kind: str, name: str, known: Any, declared: Any) -> bool:
         """Whether it was declared before, in the same way."""
         if known is None or known == declared:
             return known is not None
-        name = getattr(declared, "name", kind)
-        raise declared_otherwise(kind, str(name))
+        raise declared_otherwise(kind, name)
 
     def add_function(self, made: GivenFunction) -> None:
         """Add a function that is made already; one that the log knows is waited for."""

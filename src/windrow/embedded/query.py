@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.deferred import deferred
+from windrow.embedded.carried_query import CarriedQuery
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import QueryStep, preparers_of
-from windrow.embedded.query_run import NEVER, QueryRun
+from windrow.embedded.query_run import NEVER
 from windrow.embedded.told_query import ToldQuery
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
@@ -68,7 +69,7 @@ TOLERANCE_PARTS = 16
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
+class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """A running query.
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
@@ -79,6 +80,7 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
     """
 
     plan: RunnablePlan
+    _may_follow = True  # whether a select may tell its changes alone, and hold no result
 
     def __init__(
         self,
@@ -118,7 +120,7 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
-            is_followed = can_follow(run, shape_of(run))
+            is_followed = self._may_follow and can_follow(run, shape_of(run))
             if not begins_full and not is_followed:
                 self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)

@@ -192,11 +192,15 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
         self._tell_of_lost()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
-            answers = (self._bounded or self._publisher).answers()
-            if self.views:
-                lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
-                return marked_incomplete(answers, lacking) if lacking.any() else answers
-            return answers if self._missed is None else self._missed.marked(answers, self.clock)
+            return self._marked_answers()
+
+    def _marked_answers(self) -> pa.Table:
+        """Answers with their levels."""
+        answers = (self._bounded or self._publisher).answers()
+        if self.views:
+            lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
+            return marked_incomplete(answers, lacking) if lacking.any() else answers
+        return answers if self._missed is None else self._missed.marked(answers, self.clock)
 
     @one_at_a_time
     def _result(self) -> pa.Table:
@@ -315,6 +319,7 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
                 self.events.drop()  # it would read what comes from now on
             self._end()
         self.tell_end()
+        self._tell_listeners()
 
     def tell_end(self) -> None:
         """The session learns that it has ended; a second call does no harm."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -219,15 +219,21 @@ class QueryRun:
 
     @contextmanager
     def _part(
-        self, taking: Collection[int] = (), step: int | None = None, *, publishes: bool = True
+        self,
+        taking: Collection[int] = (),
+        step: int | None = None,
+        *,
+        publishes: bool = True,
+        also: Iterable[object] = (),
     ) -> Iterator[None]:
         """A part of a step that is made whole, or undone by repair() before anything else.
 
         taking: the inputs whose rows are taken in it. step: the number of the step whose rows are.
         publishes: whether it surely changes what is published; else _publish() notes that it does.
+        also: what else changes in it.
         """
         bounded = None if self._bounded is None else self._bounded.mark()
-        others = Mark(self._pace, self._ledger, *self._entries, *self._view_instants)
+        others = Mark(self._pace, self._ledger, *self._entries, *self._view_instants, *also)
         missed = None if self._missed is None else DeepMark(self._missed)
         publisher = self._publisher.mark() if publishes else None
         mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)

@@ -129,9 +129,9 @@ class EventRun:
 
     def _grouped_answer(self) -> Answer:
         group = self.group
-        group.is_torn = True
+        was_torn, group.is_torn = group.is_torn, True
         answer = self._grouped()
-        group.is_torn = False
+        group.is_torn = was_torn  # in the middle of following, it is torn all the while
         return answer
 
     def _answer_now(self) -> Answer:

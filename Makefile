@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -29,7 +29,7 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 # Those that start servers besides Spark's own session have targets of their own.
-APART := browser or cluster or hard or long_spark or kafka or postgres or recovery or notebook
+APART := browser or cluster or hard or hosts or long_spark or kafka or postgres or recovery or notebook
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
@@ -59,6 +59,9 @@ test-few-hard: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-hard.
 
 test-cluster: $(STAMPS)/java $(STAMPS)/dev  ## A standalone cluster on this machine, some of it killed.
 	@$(BIN)/python -m pytest tests/cluster -m cluster
+
+test-hosts: $(STAMPS)/java $(STAMPS)/dev  ## A cluster of hosts in network namespaces, as root; cut off, slowed, killed.
+	@$(BIN)/python -m pytest tests/cluster -m hosts -rs
 
 test-few-kills: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-recovery.
 	@$(BIN)/python -m pytest tests/recovery -m recovery -k few --capture=no

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from windrow.connectors.console import Console
 from windrow.connectors.contract import Sink as DescribedSink
 from windrow.connectors.delta.connector import Delta
-from windrow.connectors.functions.connector import Foreach, Upserts
+from windrow.connectors.functions.connector import Foreach, ForeachBatch, Upserts
+from windrow.connectors.iceberg.connector import Iceberg
 from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.memory import Memory
 from windrow.connectors.parquet.connector import Parquet
@@ -24,6 +26,8 @@ __all__ = [
     "Console",
     "Delta",
     "Foreach",
+    "ForeachBatch",
+    "Iceberg",
     "KafkaSink",
     "Memory",
     "Parquet",
@@ -33,6 +37,8 @@ __all__ = [
     "console",
     "delta",
     "foreach",
+    "foreach_batch",
+    "iceberg",
     "kafka",
     "memory",
     "parquet",
@@ -44,13 +50,15 @@ __all__ = [
 Sink = DescribedSink | Callable[[pa.Table, int], object]
 
 
-def parquet(path: str | Path, feed: str = "answers") -> Parquet:
+def parquet(path: str | Path, feed: str = "answers", batches_per_file: int = 1) -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file.
 
+    batches_per_file: files of so many batches become one, once none of them can come again.
+
     >>> parquet("alarms", feed="changes")
-    Parquet(path='alarms', feed='changes')
+    Parquet(path='alarms', feed='changes', batches_per_file=1)
     """
-    return Parquet(str(path), feed)
+    return Parquet(str(path), feed, batches_per_file)
 
 
 def delta(path: str | Path, feed: str = "answers") -> Delta:
@@ -62,6 +70,23 @@ def delta(path: str | Path, feed: str = "answers") -> Delta:
     Delta(path='tables/alarms', feed='answers')
     """
     return Delta(str(path), feed)
+
+
+def iceberg(
+    table: str,
+    catalog: str = "default",
+    feed: str = "answers",
+    options: Mapping[str, str] | None = None,
+) -> Iceberg:
+    """A sink that adds rows to an Iceberg table, on Spark each batch once, in one commit.
+
+    table: namespace.name; it is made where it is not there. catalog: its name in PyIceberg's
+    configuration; options: of the catalog, such as {"catalog.uri": "http://localhost:8181"}.
+
+    >>> iceberg("office.alarms", catalog="lake").table
+    'office.alarms'
+    """
+    return Iceberg(table, catalog, feed, dict(options or {}))
 
 
 def kafka(
@@ -92,6 +117,19 @@ def foreach(function: Callable[[pa.Table, int], object], feed: str = "answers") 
     'changes'
     """
     return Foreach(function, feed)
+
+
+def foreach_batch(function: Callable[[Any, int], object], feed: str = "answers") -> ForeachBatch:
+    """A sink that calls function(frame, batch_id), as Spark's foreachBatch, if a batch has rows.
+
+    frame: a DataFrame of Spark, which any of its writers takes: JDBC, tables, other formats.
+
+    >>> def put(frame, batch_id):
+    ...     frame.write.jdbc("jdbc:sqlite:alarms.db", "alarms", mode="append")
+    >>> foreach_batch(put, feed="changes").feed
+    'changes'
+    """
+    return ForeachBatch(function, feed)
 
 
 def upserts(
@@ -159,6 +197,6 @@ def sink_of(given: object) -> DescribedSink:
         "WB411",
         f"{given!r} is not a sink",
         hint="use 'memory', 'console', windrow.sinks.parquet(path), delta(path), "
-        "kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) or a "
-        "callable(table, batch_id)",
+        "iceberg(table), kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) "
+        "or a callable(table, batch_id)",
     )

@@ -51,13 +51,20 @@ def csv(
     return FileSource("csv", str(path), header, delimiter, files_per_batch)
 
 
-def jsonl(path: str | Path, files_per_batch: int | None = None) -> FileSource:
+def jsonl(
+    path: str | Path,
+    files_per_batch: int | None = None,
+    format: str = "json",  # noqa: A002 - as in scripts
+) -> FileSource:
     """Files with one JSON object a line.
+
+    format: 'json'; of a table also 'changelog', 'debezium-json' or 'upsert-json'.
 
     >>> jsonl("data/temp.jsonl").format
     'jsonl'
     """
-    return FileSource("jsonl", str(path), files_per_batch=files_per_batch)
+    changelog = None if format == "json" else format
+    return FileSource("jsonl", str(path), files_per_batch=files_per_batch, changelog=changelog)
 
 
 def kafka(
@@ -73,7 +80,8 @@ def kafka(
 ) -> KafkaSource:
     """Records of a Kafka topic, or of several ("a, b"); what cannot be read counts as bad_time.
 
-    format: of the values, 'json', 'avro' or 'confluent-avro'. avro_schema: the schema that they
+    format: of the values, 'json', 'avro' or 'confluent-avro'; of a table also 'changelog',
+    'debezium-json' or 'upsert-json'. avro_schema: the schema that they
     were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
     record's own timestamp. starting: 'earliest' or 'latest', where a new query begins, or an
     instant: with the first records that are not older. max_offsets_per_batch: at most this many

@@ -159,7 +159,15 @@ BATCHES = """async () => {
   const batches = Array.from({ length: 30 }, (_, id) => ({
     query: id % 2 ? "pairs" : "sums", id, at_us: 1.7e15 + id * 1e6, rows: 1000 * id, ms: 100 + id,
     state_bytes: null }));
-  render(h(Batches, { batches }), document.body.appendChild(document.createElement("div")));
+  const none = { batch_p50_ms: null, batch_p95_ms: null, event_p50_ms: null, event_p95_ms: null,
+    arrival_p95_ms: null, busy: null, over_trigger: null, behind: null, skew: null };
+  const operations = [
+    { ...none, query: "pairs", batches: 30, batch_p50_ms: 120, batch_p95_ms: 2500, busy: 0.4,
+      arrival_p95_ms: 3000, event_p95_ms: 65000, behind: 3, skew: 2.5, state_bytes: 2048,
+      restarts: 1 },
+    { ...none, query: "sums", batches: 0, state_bytes: 0, restarts: 0 }];
+  const place = document.body.appendChild(document.createElement("div"));
+  render(h(Batches, { batches, operations }), place);
 }"""
 
 
@@ -168,6 +176,14 @@ def test_batches_of_spark_are_drawn_and_listed_newest_first(blank: Page) -> None
     expect(blank.get_by_role("img", name="Milliseconds of each batch")).to_be_visible()
     rows = blank.get_by_role("region", name="Batches", exact=True).last.get_by_role("row")
     expect(rows.nth(1)).to_contain_text("29,000")
+    standing = blank.get_by_role("region", name="Operations").get_by_role("row")
+    shown = [
+        *("pairs", "120 ms", "2.5 s", "3 s", "1 min", "40 %"),
+        *("3", "2.5 \u00d7 median", "2 KB", "1"),
+    ]
+    for cell, text in enumerate(shown):
+        expect(standing.nth(1).get_by_role("cell").nth(cell)).to_contain_text(text)
+    expect(standing.nth(2).get_by_role("cell").nth(1)).to_have_text("\u2013")
     operators = blank.get_by_role("list", name="Operators").get_by_role("listitem")
     expect(operators).to_have_text(["pairs", "sums"])
 

@@ -33,6 +33,10 @@ DESCRIBED_SOURCES = {
 DESCRIBED_SINKS = {
     "console": ("console()", sinks.console()),
     "delta": ("delta('out')", sinks.delta("out")),
+    "iceberg": (
+        "iceberg('a.b', catalog.uri = 'sqlite://')",
+        sinks.iceberg("a.b", options={"catalog.uri": "sqlite://"}),
+    ),
     "kafka": ("kafka('t', servers = 'h:1')", sinks.kafka("t", "h:1")),
     "memory": ("memory()", sinks.memory()),
     "parquet": ("parquet('out', feed = 'changes')", sinks.parquet("out", "changes")),
@@ -180,3 +184,4 @@ def test_a_transaction_knows_its_batch() -> None:
     assert sinks.kafka("t", "h:1").replay == "known"
     assert sinks.kafka("t", "h:1", transactional=False).replay == "repeated"
     assert sinks.postgres("u", "t").replay == "known"
+    assert sinks.iceberg("a.b").replay == "known"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-CLIENTS = ("pyspark", "py4j", "psycopg", "deltalake")
+CLIENTS = ("pyspark", "py4j", "psycopg", "deltalake", "pyiceberg")
 SCRIPT = """
 CREATE STREAM temp (ts TIMESTAMP, celsius DOUBLE) TIME ts FROM kafka('t', servers = 'h:1');
 CREATE STREAM dust (ts TIMESTAMP, x BIGINT) TIME ts FROM rate();

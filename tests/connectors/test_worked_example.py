@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Silent:
     def ended(self, query: str, result: pa.Table) -> None: ...
     def advanced(self, rows: int, fraction: float | None) -> None: ...
     def stood(self, look: Callable[[], list[Standing]]) -> None: ...
+    def operated(self, rows: Sequence[Mapping[str, Any]]) -> None: ...
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None: ...
 
 

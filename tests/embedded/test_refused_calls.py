@@ -10,12 +10,10 @@ import pytest
 import windrow
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import WindrowError
-from windrow.jobs.job import job_of
 
 INNER = "LATERAL (SELECT b.x FROM s [1 MINUTE] AS b WHERE b.k = s.k) AS c ON TRUE"
 MANY = ", ".join(f"c{place} int" for place in range(1000))
 TIME_OF_DAY = pa.schema([("ts", pa.timestamp("us")), ("x", pa.time64("us"))])
-TABLE = "CREATE TABLE t (k STRING PRIMARY KEY, n INT) FROM csv('t.csv'); SELECT k FROM t"
 
 
 def declared(schema: object, **options: object) -> Callable[[EmbeddedSession], object]:
@@ -43,7 +41,6 @@ def queried(text: str, **options: str) -> Callable[[EmbeddedSession], object]:
             ),
         ),
         ("WU245", queried("SELECT k FROM s [1 MINUTE] LIMIT 1", algorithm="charged")),
-        ("WU715", lambda _: job_of(TABLE).check_on_spark()),
         ("WU790", queried(f"SELECT s.k FROM s [1 MINUTE] FULL JOIN {INNER}")),
         ("WU790", queried(f"SELECT s.k FROM s [1 MINUTE] LEFT SEMI JOIN {INNER}")),
     ],

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import SparkSession
 
+    from windrow.spark.driver.history_query import SparkHistoryQuery
     from windrow.spark.driver.query import SparkQuery
     from windrow.spark.driver.session import SparkWindrowSession
 
@@ -47,7 +48,10 @@ def on_spark(spark: SparkSession) -> None:
     session = windrow.connect(spark, checkpoint="checkpoint", buckets=8)
     assert_type(session, SparkWindrowSession)
     query = session.query("SELECT COUNT(*) AS n FROM temp [10 MINUTES]")
-    assert_type(query.start(windrow.sinks.parquet("answers"), trigger="1 second"), SparkQuery)
+    assert_type(
+        query.start(windrow.sinks.parquet("answers"), trigger="1 second"),
+        SparkQuery | SparkHistoryQuery,
+    )
     assert_type(query.result(to="polars"), pl.DataFrame)
     finish(session)
     read(query)

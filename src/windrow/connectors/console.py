@@ -30,6 +30,7 @@ class Console(Sink):
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     shows: ClassVar[Literal["answers", "result"] | None] = "answers"
     replay: ClassVar[Replay] = "repeated"
 

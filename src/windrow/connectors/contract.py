@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from windrow.plan.model import QueryPlan
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
+    from windrow.table_schema import TableSchema
 
 __all__ = [
     "DAMAGE",
+    "OPERATION",
+    "ORDER",
     "HeldFeeds",
     "Replay",
     "Sink",
@@ -26,11 +29,16 @@ __all__ = [
     "Writer",
     "not_read_here",
     "not_written_here",
+    "question_not_written",
     "table_not_read",
 ]
 
 # A column of a source on Spark: the text of a row that could not be read, else NULL.
 DAMAGE = "__windrow_damage__"
+# Another one: texts by whose order parts of files follow each other, where a table is read.
+ORDER = "__windrow_order__"
+# One more: what became of a row of a table, where a source says it beside the row.
+OPERATION = "__windrow_operation__"
 
 # What becomes of a batch that comes again after a restart: the sink knows it and leaves it out, it
 # takes the place of what it was, or it is written once more, with the same id.
@@ -86,6 +94,15 @@ class Source(Protocol):
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """A streaming DataFrame with the columns of the stream, and DAMAGE where that is wanted."""
 
+    def read_table_on_spark(
+        self, spark: SparkSession, schema: TableSchema
+    ) -> tuple[DataFrame, str | None]:
+        """The same of a table, perhaps with ORDER and OPERATION; and the format of a changelog.
+
+        A changelog has the columns key and value, or value alone, instead of the table's.
+        """
+        return self.read_on_spark(spark, schema), None
+
 
 class Writer(Protocol):
     """Takes the feeds that it asks for, batch by batch, perhaps one batch twice."""
@@ -125,10 +142,13 @@ class Sink(Protocol):
 
     in_process: whether a job in this process can write to it. shows: what whoever watches a job is
     shown instead of its being written: answers as they come, or the result at the end.
+    takes_questions: whether continuous questions about the past can write to it on Spark: their
+    plans have columns, and no keys.
     """
 
     in_process: ClassVar[bool] = False
     shows: ClassVar[Literal["answers", "result"] | None] = None
+    takes_questions: ClassVar[bool] = False
 
     @property
     def replay(self) -> Replay:
@@ -141,6 +161,10 @@ class Sink(Protocol):
 
     def open(self, query: str, place: Place | None) -> Writer:
         """The writer in this process; place: of the query in its script."""
+        raise not_written_here(query, place)
+
+    def open_lasting(self, query: str, place: Place | None, batches: int | None) -> Writer:
+        """The same of a job whose state is kept; batches: that it has written, None: it begins."""
         raise not_written_here(query, place)
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
@@ -171,15 +195,24 @@ def not_read_here(stream: str, source: Source) -> UnsupportedError:
 
 
 def table_not_read(table: str, source: Source) -> UnsupportedError:
-    """The error of a table whose source only Spark can read, where tables are not held."""
+    """The error of a table in this process whose source only Spark can read."""
     return UnsupportedError(
         "WU716",
-        f"table {table!r} cannot be read from {source.shown}: tables are held in process, and "
-        "read from files there",
-        hint="give its records to session.changelog(table, records, format='debezium-json' or "
-        "'upsert-json'), or write FROM jsonl('...', format = 'debezium-json'); on Spark read it "
-        "as a stream, and join with s [PARTITION BY key ROWS 1]",
+        f"table {table!r} cannot be read from {source.shown} in this process: only from files",
+        hint="run the script on Spark; or give the records to session.changelog(table, records, "
+        "format='debezium-json' or 'upsert-json'), or write FROM jsonl('...', format = "
+        "'debezium-json')",
         place=source.place,
+    )
+
+
+def question_not_written(query: str, sink: Sink, place: Place | None = None) -> UnsupportedError:
+    """The error of a continuous question whose sink on Spark needs more than its columns."""
+    return UnsupportedError(
+        "WU422",
+        f"query {query!r} reads HISTORY, and {type(sink).__name__} cannot be its sink on Spark",
+        hint="use memory, console, parquet, delta, or a function, which can write anywhere",
+        place=place,
     )
 
 

@@ -31,6 +31,7 @@ class Memory(Sink):
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     shows: ClassVar[Literal["answers", "result"] | None] = "result"
     replay: ClassVar[Replay] = "known"
 

@@ -29,6 +29,7 @@ SOURCES = {
 SINKS = {
     "console": "windrow.connectors.console",
     "delta": "windrow.connectors.delta.connector",
+    "iceberg": "windrow.connectors.iceberg.connector",
     "kafka": "windrow.connectors.kafka.connector",
     "memory": "windrow.connectors.memory",
     "parquet": "windrow.connectors.parquet.connector",

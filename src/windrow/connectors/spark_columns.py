@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from windrow.errors import BindingError, Place, UnsupportedError
 from windrow.schema import STRING, TIMESTAMP, Column, ColumnType, StreamSchema, type_named
 
-__all__ = ["check_text_types", "columns_ddl", "columns_of_frame", "spark_type"]
+__all__ = ["check_text_types", "columns_ddl", "columns_of_frame", "columns_of_rows", "spark_type"]
 
 
 def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
@@ -25,9 +25,12 @@ def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
             f"the DataFrame of stream {name!r} is not streaming",
             hint="read it with spark.readStream instead of spark.read",
         )
-    return tuple(
-        _column(name, field.name, field.dataType.simpleString()) for field in source.schema
-    )
+    return columns_of_rows(name, source)
+
+
+def columns_of_rows(name: str, frame: DataFrame) -> tuple[Column, ...]:
+    """The columns of a DataFrame, streaming or not; refused when it has unknown types."""
+    return tuple(_column(name, field.name, field.dataType.simpleString()) for field in frame.schema)
 
 
 def check_text_types(schema: StreamSchema, format_: str, place: Place | None) -> None:
@@ -85,7 +88,6 @@ def _column(stream: str, name: str, kind: str) -> Column:
     except BindingError as problem:
         raise BindingError(
             "WB416",
-            f"column {name!r} of stream {stream!r} has Spark's type {kind}, which no column can "
-            "hold",
+            f"column {name!r} of {stream!r} has Spark's type {kind}, which no column can hold",
             hint="drop the column with select(), or cast it; " + (problem.hint or ""),
         ) from problem

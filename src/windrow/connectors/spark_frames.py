@@ -11,8 +11,9 @@ from windrow.connectors.contract import Source
 from windrow.connectors.spark_times import with_instants
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
+from windrow.table_schema import TableSchema
 
-__all__ = ["addresses_behind", "check_reached", "fault_in", "source_frame"]
+__all__ = ["addresses_behind", "check_reached", "fault_in", "source_frame", "table_frame"]
 
 # For as long as the DataFrames are known.
 _SOURCES: WeakKeyDictionary[DataFrame, tuple[Source, StreamSchema]] = WeakKeyDictionary()
@@ -23,6 +24,16 @@ def source_frame(spark: SparkSession, schema: StreamSchema, source: Source) -> D
     frame = with_instants(source.read_on_spark(spark, schema), schema)
     _SOURCES[frame] = source, schema
     return frame
+
+
+def table_frame(
+    spark: SparkSession, schema: TableSchema, source: Source
+) -> tuple[DataFrame, str | None]:
+    """The rows of a source of a table, or a changelog in a format."""
+    rows, changelog = source.read_table_on_spark(spark, schema)
+    frame = rows if changelog is not None else with_instants(rows, schema)
+    _SOURCES[frame] = source, schema
+    return frame, changelog
 
 
 def check_reached(frames: Iterable[DataFrame]) -> None:

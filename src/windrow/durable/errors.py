@@ -1,4 +1,4 @@
-"""What can be wrong with a durable session, in one place: codes WC401 to WC412."""
+"""What can be wrong with a durable session, in one place: codes WC401 to WC413."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ __all__ = [
     "broken_off",
     "damaged",
     "declared_otherwise",
+    "files_have_changed",
     "foreign",
     "function_missing",
     "in_use",
@@ -125,6 +126,15 @@ def other_function(name: str, saved: str, given: str) -> CheckpointError:
         "WC411",
         f"the function {name!r} was {saved}, and is now {given}",
         hint="give the function that the session had: its queries were answered with it",
+    )
+
+
+def files_have_changed(path: Path) -> CheckpointError:
+    """A job that goes on does not find what it has read."""
+    return CheckpointError(
+        "WC413",
+        f"the files of the job have fewer rows than the job at {path} has read of them",
+        hint="give it the files that it had, or begin in another folder",
     )
 
 

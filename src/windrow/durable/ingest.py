@@ -20,6 +20,7 @@ from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.stream_ingest import StreamIngest, count_of
 from windrow.errors import WindrowError
 from windrow.rows.bad_rows import BadRow
+from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
@@ -221,6 +222,15 @@ class DurableIngest(Ingest):
         body = batch_body(rows.batch)
         with self.journal.applying("batch", [body], stream=stream.schema.name):
             super()._take(stream, rows)
+
+    def take_read(self, stream: DurableStream, rows: FileRows, batches: int) -> None:
+        """Apply rows of a file, and those that were set aside; batches: that are read with it."""
+        self.flush()
+        self._expect_batch()
+        told = {"stream": stream.schema.name, "batches": batches, **bad_rows_header(rows.bad)}
+        with self.journal.applying("file rows", [batch_body(rows.batch)], **told):
+            stream.set_aside(rows.bad)
+            super()._take(stream, PushedRows(rows.batch))
 
     def take(self, stream: DurableStream, rows: PushedRows) -> None:
         """Apply rows of a record that were applied by themselves."""

@@ -22,6 +22,9 @@ class Registry(Protocol):
 
     journal: Journal
 
+    def note_read(self, query: str, what: str, limit: int | None) -> None:
+        """Write that answers or changes were read."""
+
     def has(self, query: Query) -> bool:
         """Whether that is the query of its name: what is done to it is found again in a replay."""
 
@@ -66,7 +69,7 @@ class _Written:
             found = pa.concat_tables([kept.pop(what), found])
         if found.num_rows:
             kept[what] = found
-            registry.journal.note("read", query=self.name, what=what, limit=limit)
+            registry.note_read(self.name, what, limit)
             del kept[what]
         return found
 

@@ -18,6 +18,7 @@ from windrow.durable.records import Record
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.errors import CheckpointError, WindrowError
 from windrow.plan.user_functions import GivenFunction
+from windrow.rows.file_rows import FileRows
 
 if TYPE_CHECKING:
     from windrow.durable.session import DurableSession
@@ -111,11 +112,14 @@ class Replay:
 
     def _read(self, record: Record) -> None:
         told = record.header
-        query = self._session[told["query"]]
-        if told["what"] == "answers":
+        self._read_again(told["query"], told["what"], told["limit"])
+
+    def _read_again(self, name: str, what: str, limit: int | None) -> None:
+        query = self._session[name]
+        if what == "answers":
             query.answers()
         else:
-            query.changes(told["limit"])
+            query.changes(limit)
 
     # ---- what comes
 
@@ -126,6 +130,24 @@ class Replay:
         stream = self._stream_of(record)
         rows = batch_of_body(record.sections[0], stream.schema.arrow)
         self._session.ingest.take(stream, PushedRows(rows))
+
+    def _file_rows(self, record: Record) -> None:
+        stream, told = self._stream_of(record), record.header
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        self._session.progress.batches = told["batches"]
+        self._session.ingest.take_read(
+            stream, FileRows(batch, tuple(bad_rows_of(told))), told["batches"]
+        )
+
+    def _tables_read(self, record: Record) -> None:
+        del record
+        self._session.progress.has_read_tables = True
+
+    def _written(self, record: Record) -> None:
+        told = record.header
+        self._session.progress.written[told["query"]] = told["batches"]
+        for what, limit in told["reads"]:
+            self._read_again(told["query"], what, limit)
 
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)
@@ -183,6 +205,9 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "stop": Replay._stop,
     "read": Replay._read,
     "batch": Replay._batch,
+    "file rows": Replay._file_rows,
+    "tables read": Replay._tables_read,
+    "written": Replay._written,
     "rows": Replay._rows,
     "small batches": Replay._small_batches,
     "set aside": Replay._set_aside,

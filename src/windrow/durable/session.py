@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from windrow.durable.interval import Ticking
 from windrow.durable.journal import Journal
 from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader
+from windrow.durable.progress import Progress
 from windrow.durable.queries import DurableHistoryQuery, DurableQuery
 from windrow.durable.replay import Replay
 from windrow.durable.settings import Settings
@@ -25,6 +28,7 @@ from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.user_functions import GivenFunction
 from windrow.query import Query
+from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 from windrow.sql import parse_query
 from windrow.sql.query_printer import print_query
@@ -77,6 +81,8 @@ class DurableSession(EmbeddedSession):
         self._histories.query_kind = DurableHistoryQuery
         self._asked: dict[str, _Asked] = {}
         self._handed_out: set[str] = set()  # queries without a name that this process asked for
+        self.progress = Progress()
+        self._reads: list[tuple[str, int | None]] | None = None  # not written yet
         self._replay: Replay | None = None
         self._ticking: Ticking | None = None
 
@@ -305,6 +311,54 @@ class DurableSession(EmbeddedSession):
             return running.get(name)
         same = (each for each in running if self._asked[each] == asked)
         return next((running[each] for each in same if each not in self._handed_out), None)
+
+    # ---- jobs
+
+    @one_at_a_time
+    def push_read(self, stream: str, rows: FileRows) -> None:
+        """Rows of a file of a job, and that they were read."""
+        self.journal.check()
+        into = self._ingest.streams[self._ingest.open_stream(stream).schema.name]
+        batches = self.progress.batches + 1
+        try:
+            self._ingest.take_read(into, rows, batches)
+        finally:
+            self.progress.batches = batches
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether all its streams have ended."""
+        return self._ingest.have_ended([*self._ingest.streams])
+
+    def note_tables(self) -> None:
+        """The tables of a job were read."""
+        self.journal.note("tables read")
+        self.progress.has_read_tables = True
+
+    @contextmanager
+    def reading_later(self) -> Iterator[None]:
+        """What is read within is noted as read when note_written() says that it was written."""
+        self._reads = []
+        try:
+            yield
+        finally:
+            self._reads = None
+
+    def note_written(self, query: str, batches: int) -> None:
+        """The sink of a query has so many batches, and what was read meanwhile."""
+        reads = self._reads or []
+        if reads or self.progress.written.get(query) != batches:
+            self.journal.note("written", query=query, batches=batches, reads=reads)
+            self.progress.written[query] = batches
+        if self._reads is not None:
+            self._reads = []
+
+    def note_read(self, query: str, what: str, limit: int | None) -> None:
+        """Answers or changes of a query were read."""
+        if self._reads is None:
+            self.journal.note("read", query=query, what=what, limit=limit)
+        else:
+            self._reads.append((what, limit))
 
     def has(self, query: Query) -> bool:
         """Whether that is the query of its name."""

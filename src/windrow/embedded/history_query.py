@@ -6,20 +6,17 @@ import warnings
 from collections.abc import Callable
 from threading import RLock
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import show_instant, show_span
 from windrow.history.operator import HistoryOperator
+from windrow.history.questions.continuous import ContinuousQuestion
 from windrow.history.questions.feed import HistoryFeed
-from windrow.history.questions.growth import HistoryGrowth
 from windrow.notebook.plan_text import PlanText
 from windrow.output.change_limit import check_limit
-from windrow.output.due_instants import INSTANTS_LIMIT
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
@@ -28,8 +25,6 @@ from windrow.query import Query
 from windrow.windows.marks import Mark
 
 __all__ = ["EmbeddedHistoryQuery"]
-
-Instants = NDArray[np.int64]
 
 
 class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
@@ -70,15 +65,15 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         self._ended = ended
         self._operator = operator
         self._flush = flush
-        self._growth = HistoryGrowth(operator, plan)
         self._feed = HistoryFeed(plan, unread_bytes)
+        self.question = ContinuousQuestion(plan, operator, self._feed)
         self._undo: Mark | None = None  # its state before a read that was interrupted
         self._told_lost = self._told_netted = 0
-        self.clock = operator.history.now_us
-        # Before anything has come there is an answer, but no instant at which it began.
-        self._has_begun = operator.rows > 0
-        self._rows_shown = operator.rows
-        self._feed.show(self.clock, self._growth.rows(), changed=self._has_begun)
+
+    @property
+    def clock(self) -> int:
+        """The instant through which it has answered."""
+        return self.question.clock
 
     @property
     def is_running(self) -> bool:
@@ -94,8 +89,9 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
     @one_at_a_time
     def _result(self) -> pa.Table:
         self._be_ready()
-        is_complete = not self._growth.lacks_rows
-        result = self._feed.preview(self._growth.rows()) if self._is_behind else self._feed.result
+        is_complete = not self.question.growth.lacks_rows
+        feed, growth = self._feed, self.question.growth
+        result = feed.preview(growth.rows()) if self._is_behind else feed.result
         return self._noted(result, is_complete=is_complete)
 
     @property
@@ -103,7 +99,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
     def is_complete(self) -> bool:
         """Whether no row is lacking now; False once one of the interval was refused."""
         self._flush()
-        return not self._growth.lacks_rows
+        return not self.question.growth.lacks_rows
 
     @one_at_a_time
     def _changes(self, limit: int | None) -> pa.Table:
@@ -116,7 +112,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
     @property
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
-        return (self, self._growth, *self._feed.parts)
+        return (self, *self.question.parts)
 
     @property
     def nbytes(self) -> int:
@@ -132,7 +128,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         """Look at rows that have come since the last tick, wholly or not at all."""
         if self._is_behind:
             self._undo = Mark(*self.parts)
-            self._show(self.clock)
+            self.question.show(self.clock)
             self._undo = None
 
     def _tell_of_lost(self) -> None:
@@ -214,54 +210,21 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
             hint="read answers(), changes() or result()",
         )
 
-    def stops(self, entered: Instants, clock: int) -> Instants:
-        """The instants up to the clock at which it must see the history as it is then."""
-        every = self.plan.every_us
-        if every is None:
-            return entered
-        # Between two ticks nothing is answered; at a tick without new rows nothing has changed.
-        ticks = -(-entered // every) * every
-        if self._is_behind:
-            ticks = np.append(ticks, (self.clock // every + 1) * every)
-        return np.unique(ticks[ticks <= clock])
-
     def fail(self, error: DataError) -> None:
         """An answer that has no value ends it; every read raises the error."""
         self.end()
         super().fail(error)
 
-    def fold(self, instant_us: int) -> None:
-        """Rows up to the instant are there, and nothing has become coarser by it yet."""
-        self._growth.fold(instant_us)
-
     def look(self, instant_us: int) -> None:
-        """The history is complete through one of its stops."""
-        self.advance(instant_us - 1)
-        self._show(instant_us)
-        if self.plan.every_us is None:
-            self._feed.answer(np.array([instant_us], np.int64))
-            self.clock = instant_us
-        else:
-            self.advance(instant_us)
-
-    def advance(self, clock: int) -> None:
-        """All stops up to the clock have been processed: at other ticks nothing has changed."""
-        if clock <= self.clock:
+        """The history is at one of its stops; a query that fails ends, and does not hold it up."""
+        if not self.is_running:
             return
-        every = self.plan.every_us
-        if every is not None and self._has_begun:
-            first = (self.clock // every + 1) * every
-            excess = (clock - first) // every + 1 - INSTANTS_LIMIT
-            first += max(0, excess) * every
-            self._feed.answer(np.arange(first, clock + 1, every, dtype=np.int64))
-        self.clock = clock
-
-    def _show(self, instant_us: int) -> None:
-        self._feed.show(instant_us, self._growth.rows())
-        self._rows_shown = self._operator.rows
-        self._has_begun = True
+        try:
+            self.question.look(instant_us)
+        except DataError as error:
+            self.fail(error)
 
     @property
     def _is_behind(self) -> bool:
         """Whether rows have arrived since the answer was computed."""
-        return self.is_running and self._rows_shown != self._operator.rows
+        return self.is_running and self.question.is_behind

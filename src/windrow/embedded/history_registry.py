@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.stream_ingest import StreamIngest
-from windrow.errors import BindingError, DataError, WindrowError
+from windrow.errors import BindingError, WindrowError
 from windrow.event_time import START_OF_TIME
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.history_plan import HistoryPlan
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from windrow.history.operator import HistoryOperator, spec_of
     from windrow.history.parquet_archive import ParquetArchive
     from windrow.history.questions.ask import ask, ask_progressively
+    from windrow.history.questions.continuous import ContinuousQuestion, move_on
     from windrow.history.questions.series import group_keys, series_of, shape_table
 else:
     HistoryRow = deferred("windrow.history.declared_histories", "HistoryRow")
@@ -38,6 +39,7 @@ else:
     ParquetArchive = deferred("windrow.history.parquet_archive", "ParquetArchive")
     ask = deferred("windrow.history.questions.ask", "ask")
     ask_progressively = deferred("windrow.history.questions.ask", "ask_progressively")
+    move_on = deferred("windrow.history.questions.continuous", "move_on")
     group_keys = deferred("windrow.history.questions.series", "group_keys")
     series_of = deferred("windrow.history.questions.series", "series_of")
     shape_table = deferred("windrow.history.questions.series", "shape_table")
@@ -239,30 +241,9 @@ def _take(
 
 def _advance(operator: HistoryOperator, queries: list[EmbeddedHistoryQuery], clock: int) -> None:
     """Move on to the clock, and stop wherever a query looks."""
-    due = operator.drain_due(clock)
-    looking: dict[int, list[EmbeddedHistoryQuery]] = {}
-    for query in queries:
-        for instant in query.stops(due.instants, clock).tolist():
-            looking.setdefault(instant, []).append(query)
-    first = 0
-    for instant in sorted({*looking, clock}):
-        end = int(np.searchsorted(due.times, instant, side="right"))
-        operator.insert(due, first, end)
-        first = end
-        for query in queries:
-            query.fold(instant)
-        operator.history.advance(instant)
-        for query in looking.get(instant, ()):
-            _look(query, instant)
-    for query in queries:
-        query.advance(clock)
+    asking = {id(query.question): query for query in queries}
 
+    def look(question: ContinuousQuestion, instant: int) -> None:
+        asking[id(question)].look(instant)
 
-def _look(query: EmbeddedHistoryQuery, instant: int) -> None:
-    """Let a query look; one that fails ends, and does not hold up the history."""
-    if not query.is_running:
-        return
-    try:
-        query.look(instant)
-    except DataError as error:
-        query.fail(error)
+    move_on(operator, [query.question for query in queries], clock, look)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
 from windrow.embedded.outlet import Outlet, check_sink, standings
+from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import give_changes, table_changes
 from windrow.interruption import Interruption
-from windrow.jobs.job import Job, JobTable
+from windrow.jobs.job import Job, JobQuery, JobTable
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
+from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+
 __all__ = [
+    "JobRun",
     "declare_functions",
     "declare_stream",
     "declare_tables",
@@ -36,12 +43,7 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
     session = EmbeddedSession(
         settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
     )
-    files = SideBySide(job.sources())
-    outlets = _registered(job, session, watcher)
-    with Interruption() as interruption:
-        _read(session, files, outlets, watcher, interruption)
-        if not interruption.came:
-            _end(job, session, outlets, watcher)
+    JobRun(session, job, watcher).run()
 
 
 def declare_functions(session: EmbeddedSession, job: Job) -> None:
@@ -75,61 +77,81 @@ def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) ->
         session.view(view.name, view.text)
 
 
-def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list[Outlet]:
-    """All that the job declares, at work."""
-    sources = job.sources()
-    for query in job.queries.values():
-        check_sink(query)
-    declare_functions(session, job)
-    for schema, _ in sources.values():
-        declare_stream(session, schema)
-    job.table_sources()  # refused here, if a table has none
-    declare_tables(session, job.tables.values())
-    declare_views(session, job, sources)
-    for name, history in job.histories.items():
-        if name in sources:
-            session.history(name, **history.schema.declared())
+class JobRun:
+    """One run of a job in a session."""
 
-    def answered(query: str, answers: pa.Table) -> None:
-        if job.queries[query].sink.shows == "answers":
-            watcher.answered(query, answers)
+    def __init__(self, session: EmbeddedSession, job: Job, watcher: JobWatcher) -> None:
+        self.session, self.job, self.watcher = session, job, watcher
+        self.outlets: list[Outlet] = []
 
-    return [
-        Outlet(query, session.query(query.text, query.name), answered)
-        for query in job.queries.values()
-    ]
+    def run(self) -> None:
+        """Runs it, to the end of its sources or until it is interrupted."""
+        files = SideBySide(self.job.sources())
+        self._register()
+        with Interruption() as interruption:
+            self._read(files, interruption)
+            if not interruption.came:
+                self._end()
 
+    def _register(self) -> None:
+        """All that the job declares, at work."""
+        job, session = self.job, self.session
+        sources = job.sources()
+        for query in job.queries.values():
+            check_sink(query)
+        declare_functions(session, job)
+        for schema, _ in sources.values():
+            declare_stream(session, schema)
+        job.table_sources()  # refused here, if a table has none
+        self._declare_tables()
+        declare_views(session, job, sources)
+        for name, history in job.histories.items():
+            if name in sources:
+                session.history(name, **history.schema.declared())
+        for query in job.queries.values():
+            running = session.query(query.text, query.name)
+            self.outlets.append(self._outlet(query, running))
 
-def _end(job: Job, session: EmbeddedSession, outlets: list[Outlet], watcher: JobWatcher) -> None:
-    session.finish()
-    for outlet in outlets:
-        outlet.drain()
-        if outlet.query.sink.shows == "result":
-            watcher.ended(outlet.query.name, outlet.running.result())
-    for question in job.questions.values():
-        watcher.ended(question.name, session.ask(question.text))
-    watcher.stood(lambda: standings(session, outlets))
-    ledger = session.ledger()
-    bad_rows = {name: session.bad_rows(name) for name in ledger["stream"].to_pylist()}
-    watcher.counted(ledger, bad_rows)
+    def _declare_tables(self) -> None:
+        declare_tables(self.session, self.job.tables.values())
 
+    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
+        return Outlet(query, running, self._answered)
 
-def _read(
-    session: EmbeddedSession,
-    files: SideBySide,
-    outlets: list[Outlet],
-    watcher: JobWatcher,
-    interruption: Interruption,
-) -> None:
-    rows = 0
-    while not interruption.came:
-        read = files.next_batch()
-        if read is None:
-            return
-        stream, batch = read
-        session.push(stream, batch)
-        rows += batch.num_rows
-        watcher.advanced(rows, files.fraction)
-        for outlet in outlets:
+    def _answered(self, query: str, answers: pa.Table) -> None:
+        if self.job.queries[query].sink.shows == "answers":
+            self.watcher.answered(query, answers)
+
+    def _push(self, stream: str, rows: FileRows) -> None:
+        self.session.push(stream, rows)
+
+    def _finish(self) -> None:
+        self.session.finish()
+
+    def _read(self, files: SideBySide, interruption: Interruption) -> None:
+        rows = 0
+        while not interruption.came:
+            read = files.next_batch()
+            if read is None:
+                return
+            stream, batch = read
+            self._push(stream, batch)
+            rows += batch.num_rows
+            self.watcher.advanced(rows, files.fraction)
+            for outlet in self.outlets:
+                outlet.drain()
+            self.watcher.stood(lambda: standings(self.session, self.outlets))
+
+    def _end(self) -> None:
+        session, watcher = self.session, self.watcher
+        self._finish()
+        for outlet in self.outlets:
             outlet.drain()
-        watcher.stood(lambda: standings(session, outlets))
+            if outlet.query.sink.shows == "result":
+                watcher.ended(outlet.query.name, outlet.running.result())
+        for question in self.job.questions.values():
+            watcher.ended(question.name, session.ask(question.text))
+        watcher.stood(lambda: standings(session, self.outlets))
+        ledger = session.ledger()
+        bad_rows = {name: session.bad_rows(name) for name in ledger["stream"].to_pylist()}
+        watcher.counted(ledger, bad_rows)

@@ -45,7 +45,10 @@ class Outlet:
         self._writer: Writer | None = None
         if query.sink.shows is None:
             with self._written():
-                self._writer = query.sink.open(query.name, query.place)
+                self._writer = self._opened()
+
+    def _opened(self) -> Writer:
+        return self.query.sink.open(self.query.name, self.query.place)
 
     def drain(self) -> None:
         """Hands on what is new."""

@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import AdmissionError, BindingError
 from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.memory_size import show_memory
-from windrow.operators.relations.changes import Vector
 from windrow.plan.nearest import nearest
 from windrow.plan.tables_read import tables_of
 from windrow.rows.given_table_rows import GivenVersions
+from windrow.runtime.tables.taking_effect import instants_of_versions
 from windrow.table_schema import TableSchema
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ class Tables:
         """
         reached = max(complete, self.reached)
         following = max(newest, reached) + 1
-        at, time, late = _instants(store.schema, given, reached, following)
+        at, time, late = instants_of_versions(given, reached, following)
         versions = Versions(at, time, given.gone, given.columns)
         until = reached
         if self.is_finished:
@@ -180,18 +178,3 @@ def _due(stores: Iterable[TableStore], until: int) -> list[TableChange]:
     waiting = (each for each in stores if each.waiting.size)
     due = [each for each in waiting if int(each.waiting.at[0]) <= until]
     return [each.change(no_versions(each.types), until) for each in due]
-
-
-def _instants(
-    schema: TableSchema, given: GivenVersions, reached: int, following: int
-) -> tuple[Vector, Vector, int]:
-    """From when each row holds, its own time, and how many are late.
-
-    reached: up to here everything is told; following: after all rows that have come.
-    """
-    if not schema.has_time or given.times is None:
-        at = np.full(given.size, following, np.int64)
-        return at, at, 0
-    times = np.where(given.is_untimed, following, given.times)
-    is_late = times <= reached
-    return np.where(is_late, reached + 1, times), times, int(is_late.sum())

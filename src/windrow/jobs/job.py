@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
-from windrow.connectors.contract import Sink, Source, table_not_read
+from windrow.connectors.contract import Sink, Source, question_not_written
 from windrow.connectors.registry import sink_named, source_named
 from windrow.deferred import deferred
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
@@ -201,25 +201,9 @@ class Job:
                     "the script in this process, with --embedded",
                     place=stream.place,
                 )
-        for table in self.tables.values():
-            if table.source is not None and not table.source.in_process:
-                raise table_not_read(table.schema.name, table.source)
-            raise UnsupportedError(
-                "WU715",
-                f"table {table.schema.name!r}: tables are not supported on Spark yet",
-                hint="run the script in this process, with --embedded",
-                place=table.place,
-            )
         for query in self.queries.values():
-            if isinstance(query.plan, HistoryPlan):
-                raise UnsupportedError(
-                    "WU420",
-                    f"query {query.name!r}: a continuous query over HISTORY is not supported on "
-                    "Spark",
-                    hint="write the SELECT without CREATE QUERY: it is answered when all rows were "
-                    "read; or run the script in this process, with --embedded",
-                    place=query.place,
-                )
+            if isinstance(query.plan, HistoryPlan) and not query.sink.takes_questions:
+                raise question_not_written(query.name, query.sink, query.place)
         for query in self.queries.values():
             if not query.plan.streams:
                 raise UnsupportedError(

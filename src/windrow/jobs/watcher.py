@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ class Standing:
     """How a query stands: the instant through which it has answered, and its answer there.
 
     result: None where the runner keeps none, as on Spark; level: None where nobody judges it;
-    answers: rows of answers so far.
+    answers: rows of answers so far. operation: how its batches are getting on, in words.
     """
 
     query: str
@@ -24,6 +24,7 @@ class Standing:
     result: pa.Table | None
     level: str | None
     answers: int
+    operation: str = ""
 
 
 class JobWatcher(Protocol):
@@ -40,6 +41,9 @@ class JobWatcher(Protocol):
 
     def stood(self, look: Callable[[], list[Standing]]) -> None:
         """Between two batches: an observer may now look at the state of each query."""
+
+    def operated(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """How the job got on, at the end of one on Spark: a row for each query and history."""
 
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """What became of every row, at the end; by stream, some of those that are bad."""

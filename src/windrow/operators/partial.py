@@ -20,6 +20,8 @@ from windrow.rows.frames import Parts, Section, table_bytes, table_of
 
 __all__ = ["Partial", "one_batch"]
 
+_NO_GROUPS = pa.RecordBatch.from_arrays([], schema=pa.schema([]))
+
 
 @dataclass(frozen=True)
 class Partial:
@@ -52,31 +54,43 @@ class Partial:
         return self.at.size if self.rows is None else self.rows.at.size
 
     def to_parts(self) -> Parts:
-        """A header and two sections of Arrow IPC, for a frame that crosses a process border."""
+        """A header and two sections, for a frame that crosses a process border.
+
+        The updates are words, column after column: the driver reads them of every shard in every
+        batch, and to open an Arrow stream takes longer than to read the few that most of them have.
+        """
+        columns = [self.at, self.group, self.count, *self.lanes.T]
+        if self.extras.shape[1]:
+            columns += [*self.extras.T]
         header = {
             "layout": self.layout.to_json(),
             "group_count": self.group_count,
             "complete_at": self.complete_at,
+            "columns": len(columns),
         }
-        columns = {"at": self.at, "entity": self.group, "count": self.count}
-        lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
-        extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
-        updates = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
-        return Parts(header, [table_bytes(updates), table_bytes(self.groups)])
+        groups = table_bytes(self.groups) if self.groups.num_columns else b""
+        return Parts(header, [np.array(columns, np.int64).tobytes(), groups])
 
     @classmethod
     def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> Partial:
         """Back from to_parts()."""
-        table, found_groups = map(table_of, sections)
+        words, found_groups = sections
+        updates = np.frombuffer(words, np.int64).reshape(header["columns"], -1)
         layout = LaneLayout.from_json(header["layout"])
-        updates = [column.to_numpy() for column in table.columns]
-        size, extra_from = table.num_rows, 3 + layout.lane_count
-        lanes = _matrix(updates[3:extra_from], size)
-        extras = _matrix(updates[extra_from:], size) if updates[extra_from:] else NO_EXTRAS
-        groups = one_batch(found_groups)
-        at, group, count = updates[:3]
-        named = (header["group_count"], extras, header["complete_at"])
-        return cls(at, group, count, lanes, layout, groups, *named)
+        lanes, extras = updates[3 : 3 + layout.lane_count], updates[3 + layout.lane_count :]
+        group = updates[1].astype(np.int32)
+        group.flags.writeable = False  # as the others are, which lie in the frame
+        return cls(
+            updates[0],
+            group,
+            updates[2],
+            np.array(lanes.T, order="C"),
+            layout,
+            one_batch(table_of(found_groups)) if len(found_groups) else _NO_GROUPS,
+            header["group_count"],
+            np.array(extras.T, order="C") if len(extras) else NO_EXTRAS,
+            header["complete_at"],
+        )
 
 
 def final_states(partial: Partial, at: int) -> Partial:
@@ -95,13 +109,6 @@ def final_states(partial: Partial, at: int) -> Partial:
         complete_at=None,
         codes=None,
     )
-
-
-def _matrix(columns: list[Vector], size: int) -> Matrix:
-    out = np.empty((size, len(columns)), np.int64)
-    for index, column in enumerate(columns):
-        out[:, index] = column
-    return out
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -6,10 +6,12 @@ a row came: no answer and no change is earlier.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
@@ -22,52 +24,66 @@ Places = NDArray[np.int32]
 
 
 class InitialRows:
-    """Updates at the beginning of time, until there is an instant for them."""
+    """Updates at the beginning of time, by shard, until there is an instant for them.
+
+    waiting: those that wait for it.
+    """
 
     def __init__(self) -> None:
-        self._waiting: Partial | None = None
+        self.waiting: dict[int, Partial] = {}
 
-    @property
-    def waiting(self) -> Partial | None:
-        """Those that wait for an instant."""
-        return self._waiting
-
-    def held_back(self, partial: Partial) -> Partial:
+    def held_back(self, shard: int, partial: Partial) -> Partial:
         """The updates of a partial result without those at the beginning of time, which wait."""
         count = int(np.searchsorted(partial.at, START_OF_TIME, side="right"))
         if not count:
             return partial
-        self._waiting = _newest(self._waiting, _part(partial, slice(0, count)))
+        newest = _newest(self.waiting.get(shard), _part(partial, slice(0, count)))
+        self.waiting = {**self.waiting, shard: newest}
         return _part(partial, slice(count, None))
 
-    def released(self, partial: Partial, first_us: int) -> Partial:
+    def released(
+        self, partials: Sequence[tuple[int, Partial]], first_us: int
+    ) -> list[tuple[int, Partial]]:
         """The updates with those that waited, as of the first instant."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is None:
-            return partial
-        # What changes at that very instant is never seen as it was before.
-        changed = partial.group[partial.at == first_us]
-        waiting = _part(waiting, ~_are_among(waiting, partial, changed))
-        return _joined(replace(waiting, at=np.full(waiting.size, first_us, np.int64)), partial)
+        waiting, self.waiting = self.waiting, {}
+        return [
+            (shard, _released(waiting[shard], partial, first_us) if shard in waiting else partial)
+            for shard, partial in partials
+        ]
 
     def table(self) -> pa.Table | None:
         """What waits, for saving."""
-        if self._waiting is None:
-            return None
-        counts = pa.array(self._waiting.count)
-        groups = self._waiting.groups.take(pa.array(self._waiting.group))
-        return pa.Table.from_batches([groups]).append_column("many", counts)
+        parts = [
+            pa.Table.from_batches([each.groups.take(pa.array(each.group))])
+            .append_column("many", pa.array(each.count))
+            .append_column("shard", pa.array(np.full(each.size, shard, np.int64)))
+            for shard, each in self.waiting.items()
+        ]
+        return pa.concat_tables(parts) if parts else None
 
     def load(self, table: pa.Table, like: Partial) -> None:
         """Back from table(); like: a partial result without updates."""
-        size = table.num_rows
-        groups = table.drop_columns(["many"]).combine_chunks().to_batches()
-        at = np.full(size, START_OF_TIME, np.int64)
-        self._waiting = replace(
-            like, at=at, group=np.arange(size, dtype=np.int32),
-            count=table.column("many").to_numpy(), groups=groups[0], group_count=size,
-            lanes=np.zeros((size, like.lanes.shape[1]), np.int64), codes=None,
-        )  # fmt: skip
+        for shard in table.column("shard").unique().to_pylist():
+            own = table.filter(pc.equal(table.column("shard"), shard))
+            self.waiting = {**self.waiting, shard: _loaded(own, like)}
+
+
+def _loaded(table: pa.Table, like: Partial) -> Partial:
+    size = table.num_rows
+    groups = table.drop_columns(["many", "shard"]).combine_chunks().to_batches()
+    at = np.full(size, START_OF_TIME, np.int64)
+    return replace(
+        like, at=at, group=np.arange(size, dtype=np.int32),
+        count=table.column("many").to_numpy(), groups=groups[0], group_count=size,
+        lanes=np.zeros((size, like.lanes.shape[1]), np.int64), codes=None,
+    )  # fmt: skip
+
+
+def _released(waiting: Partial, partial: Partial, first_us: int) -> Partial:
+    # What changes at that very instant is never seen as it was before.
+    changed = partial.group[partial.at == first_us]
+    waiting = _part(waiting, ~_are_among(waiting, partial, changed))
+    return _joined(replace(waiting, at=np.full(waiting.size, first_us, np.int64)), partial)
 
 
 def _newest(before: Partial | None, now: Partial) -> Partial:

@@ -107,9 +107,7 @@ class Publisher:
         if self._changes is not None:
             self._record_changes(self._changes, partials[0][1], instants)
         elif self._selects is not None:
-            if len(partials) == 1:
-                partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
-            self._record_rows(self._selects, partials, instants)
+            self._record_rows(self._selects, self._dated(partials, instants, until), instants)
         else:
             self._record_states(self._updates(partials), instants)
         due = self._ticks(until) if self._plan.every_us or self._plan.closes else instants
@@ -166,16 +164,20 @@ class Publisher:
         if updates.at.size:
             self._record(updates)
 
-    def _dated(self, partial: Partial, instants: Vector, until: int) -> Partial:
+    def _dated(
+        self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int
+    ) -> Sequence[tuple[int, Partial]]:
         """Rows that a select has before any row has come wait for the first instant."""
-        partial = self._initial.held_back(partial)
-        if self._initial.waiting is None:
-            return partial
-        self._note_instants(partial.at, instants)
+        initial = self._initial
+        partials = [(shard, initial.held_back(shard, partial)) for shard, partial in partials]
+        if not initial.waiting:
+            return partials
+        for _, partial in partials:
+            self._note_instants(partial.at, instants)
         every = self._plan.every_us or 1
         first = self._first_instant
         first = END_OF_TIME if first == END_OF_TIME else -(-first // every) * every
-        return self._initial.released(partial, first) if first <= until else partial
+        return initial.released(partials, first) if first <= until else partials
 
     def _record_rows(
         self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
@@ -253,10 +255,11 @@ class Publisher:
         if self._is_whole and self._first_instant == END_OF_TIME:
             found = self._rows.of(state_of_nothing(self._shape, START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
-        waiting = self._initial.waiting
-        if waiting is not None:
-            chosen = np.repeat(waiting.group, waiting.count)
-            return rows_of_groups(waiting, self._select_table)(chosen)
+        waiting = self._initial.waiting.values()
+        if waiting:
+            tables = (rows_of_groups(each, self._select_table) for each in waiting)
+            chosen = (np.repeat(each.group, each.count) for each in waiting)
+            return pa.concat_tables(rows(own) for rows, own in zip(tables, chosen, strict=True))
         return self._feed.result()
 
     def snapshot(self) -> bytes:

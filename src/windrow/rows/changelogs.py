@@ -23,7 +23,12 @@ from windrow.rows.given_table_rows import (
 )
 from windrow.table_schema import TableSchema
 
-__all__ = ["FORMATS", "versions_of_changelog"]
+__all__ = [
+    "FORMATS",
+    "versions_of_changelog",
+    "versions_of_operations",
+    "versions_of_records",
+]
 
 # What happened to a row, as Flink and Debezium say it: whether a row is there afterwards.
 _IS_THERE = {
@@ -31,6 +36,7 @@ _IS_THERE = {
     **dict.fromkeys(["-D", "D"], False),
 }
 _BEFORE = ("-U",)
+_OPERATIONS = "write +I, -U, +U or -D, or c, r, u or d"
 
 # A row, or the key of one that is gone; and the time of the event in milliseconds, if it has one.
 Event = tuple[Mapping[str, Any], bool, int | None]
@@ -51,6 +57,48 @@ def versions_of_changelog(
     for number, change in enumerate(_listed(schema, changes), 1):
         events += read(schema, change, op, number)
     return _versions(schema, events)
+
+
+def versions_of_records(
+    schema: TableSchema, keys: Sequence[bytes | None], values: Sequence[bytes | None], kind: str
+) -> GivenVersions:
+    """The versions that records of a topic bring, whose keys and values are JSON.
+
+    A record without a value deletes, where its format is of upserts; what follows a deletion in the
+    other formats says nothing.
+    """
+    events: list[Event] = []
+    for number, (key, value) in enumerate(zip(keys, values, strict=True), 1):
+        if kind == "upsert-json":
+            events += _keyed(schema, _text(key), _text(value), number)
+        elif value is not None:
+            events += FORMATS[kind](schema, _text(value), "op", number)
+    return _versions(schema, events)
+
+
+def versions_of_operations(schema: TableSchema, rows: pa.RecordBatch, op: str) -> GivenVersions:
+    """The versions that rows with a column of operations bring, in their order."""
+    words = [str(word).strip().upper() for word in rows.column(op).to_pylist()]
+    unknown = [word not in _IS_THERE and word not in _BEFORE for word in words]
+    if any(unknown):
+        number = unknown.index(True)
+        word = rows.column(op)[number].as_py()
+        told = "it is no row" if word is None else f"{op!r} is {word!r}"
+        raise _wrong(schema, number + 1, told, _OPERATIONS)
+    there = np.array([_IS_THERE.get(word, False) for word in words], np.bool_)
+    gone = np.array([not _IS_THERE.get(word, True) for word in words], np.bool_)
+    names = [column.name for column in schema.columns]
+    parts = [
+        versions_of_rows(schema, rows.select(names).filter(pa.array(there))),
+        versions_of_keys(schema, rows.select(list(schema.key)).filter(pa.array(gone))),
+    ]
+    places = np.concatenate([np.flatnonzero(there), np.flatnonzero(gone)])
+    return joined_given(schema, parts).taken(np.argsort(places, kind="stable"))
+
+
+def _text(data: bytes | None) -> str | None:
+    """Bytes that are no text become signs that no JSON has."""
+    return None if data is None else data.decode(errors="replace")
 
 
 def _listed(schema: TableSchema, changes: Any) -> Sequence[Any]:
@@ -82,9 +130,7 @@ def _with_operation(schema: TableSchema, change: Any, op: str, number: int) -> I
     if known in _BEFORE:
         return
     if word is None or known not in _IS_THERE:
-        raise _wrong(
-            schema, number, f"{op!r} is {word!r}", "write +I, -U, +U or -D, or c, r, u or d"
-        )
+        raise _wrong(schema, number, f"{op!r} is {word!r}", _OPERATIONS)
     yield {name: value for name, value in row.items() if name != op}, _IS_THERE[known], None
 
 
@@ -115,7 +161,11 @@ def _upsert(schema: TableSchema, change: Any, op: str, number: int) -> Iterator[
     if not {"key", "value"} <= row.keys() or {"key", "value"} <= {c.name for c in schema.columns}:
         yield row, True, None
         return
-    key, value = _parsed(row["key"]), _parsed(row["value"])
+    yield from _keyed(schema, row["key"], row["value"], number)
+
+
+def _keyed(schema: TableSchema, key: Any, value: Any, number: int) -> Iterator[Event]:
+    key, value = _parsed(key), _parsed(value)
     if not isinstance(key, Mapping):
         key = dict(zip(schema.key, key if isinstance(key, list | tuple) else [key], strict=False))
     if value is None:

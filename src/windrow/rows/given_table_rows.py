@@ -43,6 +43,13 @@ class GivenVersions:
         """How many there are."""
         return len(self.gone)
 
+    def taken(self, places: NDArray[np.int64]) -> GivenVersions:
+        """Those at these places, in their order."""
+        index = pa.array(places)
+        columns = tuple(column.take(index) for column in self.columns)
+        times = None if self.times is None else self.times[places]
+        return GivenVersions(columns, self.gone[places], times, self.is_untimed[places])
+
 
 def versions_of_rows(schema: TableSchema, rows: Any) -> GivenVersions:
     """Rows to be inserted or updated: Arrow, data frames, dicts, or whole columns."""

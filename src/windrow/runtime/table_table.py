@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from windrow.runtime.tables.table_store import TableStore
+    from windrow.table_schema import TableSchema
 
-
-__all__ = ["TABLE_SCHEMA", "table_table"]
+__all__ = ["TABLE_SCHEMA", "TableRow", "table_table"]
 
 TABLE_SCHEMA = pa.schema(
     [
@@ -26,19 +27,33 @@ TABLE_SCHEMA = pa.schema(
 )
 
 
+@dataclass(frozen=True)
+class TableRow:
+    """A table, and what it holds; waiting: versions that hold from later on."""
+
+    schema: TableSchema
+    rows: int
+    waiting: int
+    bytes: int
+
+    def values(self) -> dict[str, object]:
+        """By the columns of TABLE_SCHEMA."""
+        schema = self.schema
+        return {
+            "table": schema.name,
+            "columns": [{"name": each.name, "type": str(each.type)} for each in schema.columns],
+            "key": list(schema.key),
+            "time": schema.time or None,
+            "rows": self.rows,
+            "waiting": self.waiting,
+            "bytes": self.bytes,
+        }
+
+
 def table_table(stores: Iterable[TableStore]) -> pa.Table:
     """One row for each table."""
-    return pa.Table.from_pylist([_values(store) for store in stores], schema=TABLE_SCHEMA)
-
-
-def _values(store: TableStore) -> dict[str, object]:
-    schema = store.schema
-    return {
-        "table": schema.name,
-        "columns": [{"name": each.name, "type": str(each.type)} for each in schema.columns],
-        "key": list(schema.key),
-        "time": schema.time or None,
-        "rows": store.row_count,
-        "waiting": store.waiting.size,
-        "bytes": store.nbytes,
-    }
+    rows = [
+        TableRow(store.schema, store.row_count, store.waiting.size, store.nbytes).values()
+        for store in stores
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLE_SCHEMA)

@@ -30,9 +30,40 @@ Sight = tuple[str, str, bool]
 _ONE_PROCESS = re.compile(r"local(\[.*\])?\Z")
 
 
-def cluster_settings() -> dict[str, str]:
-    """What a session on a cluster should be built with; queries bring their own settings along."""
+# What else a manager should be told. Windows live in Python workers and state in native memory,
+# both beyond the heap that containers are cut to. Old failures must not end a query.
+_BY_MANAGER: dict[str, dict[str, str]] = {
+    "standalone": {},
+    "yarn": {
+        "spark.executor.memoryOverheadFactor": "0.5",
+        "spark.executor.failuresValidityInterval": "1h",
+        "spark.yarn.maxAppAttempts": "4",
+        "spark.yarn.am.attemptFailuresValidityInterval": "1h",
+    },
+    "kubernetes": {
+        "spark.executor.memoryOverheadFactor": "0.5",
+        "spark.executor.failuresValidityInterval": "1h",
+    },
+    "databricks": {},
+}
+
+
+def cluster_settings(manager: str = "standalone") -> dict[str, str]:
+    """What a session on a cluster should be built with; queries bring their own settings along.
+
+    manager: 'standalone', 'yarn', 'kubernetes' or 'databricks'.
+
+    >>> cluster_settings("yarn")["spark.yarn.maxAppAttempts"]
+    '4'
+    """
+    if manager not in _BY_MANAGER:
+        raise BindingError(
+            "WB496",
+            f"{manager!r} is no cluster manager that is known",
+            hint=f"use one of {', '.join(_BY_MANAGER)}",
+        )
     return {
+        **_BY_MANAGER[manager],
         "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
         "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
         # Live windows are in the workers' memory: a worker that ends takes them along.

@@ -22,6 +22,7 @@ from windrow.spark.processes.jar_files import jar_files, package_names
 from windrow.spark.processes.java import ensure_java
 from windrow.spark.processes.jvm_start import jvm_of_this_start
 from windrow.spark.processes.leftovers import known_log, opened_log
+from windrow.spark.processes.transient import started
 
 __all__ = [
     "WORKER_SOCKETS",
@@ -147,7 +148,7 @@ def local_session(
         builder = builder.config("spark.jars.packages", ",".join(package_names(packages)))
     try:
         with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
-            return builder.getOrCreate()
+            return started("Spark", builder.getOrCreate)
     except PySparkRuntimeError as problem:
         raise _not_started(problem, packages) from problem
 

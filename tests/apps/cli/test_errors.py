@@ -104,16 +104,14 @@ def test_a_good_script_passes(folder: Path) -> None:
 
 
 def test_check_says_where_a_script_runs(folder: Path) -> None:
-    past = "SELECT COUNT(*) AS n FROM HISTORY(temp) [FROM '2026-01-01' TO NOW]"
-    levels = "CREATE HISTORY ON temp (celsius) LEVELS (1 SECOND FOREVER);"
-    history = f"{levels} CREATE QUERY past AS {past};"
-    write_job(folder, f"{SCRIPT}\n{history}")
+    constant = "CREATE QUERY one AS SELECT 1 AS x;"
+    write_job(folder, f"{SCRIPT}\n{constant}")
     status, stdout, stderr = run("check", "job.wql")
     assert (status, stdout.endswith("runs in this process\n")) == (0, True)
-    assert stderr.startswith("not on Spark: [WU420]")
+    assert stderr.startswith("not on Spark: [WU231]")
     assert run("check", "job.wql", "--embedded")[0] == 0
     status, stdout, stderr = run("check", "job.wql", "--spark")
-    assert (status, stdout, stderr[:7]) == (1, "", "[WU420]")
+    assert (status, stdout, stderr[:7]) == (1, "", "[WU231]")
     written = re.search(r"FROM parquet\([^)]*\)", SCRIPT)
     assert written is not None
     streaming = SCRIPT.replace(written[0], "FROM kafka('topic', servers = 'localhost:9092')", 1)
@@ -122,10 +120,10 @@ def test_check_says_where_a_script_runs(folder: Path) -> None:
     assert (status, stdout.endswith("runs on Spark\n")) == (0, True)
     assert stderr.startswith("not in this process: [WU502]")
     assert run("check", "job.wql", "--embedded")[0] == 1
-    write_job(folder, f"{streaming}\n{history}")
+    write_job(folder, f"{streaming}\n{constant}")
     status, stdout, stderr = run("check", "job.wql")
     assert (status, stdout) == (1, "")
-    assert "[WU420]" in stderr
+    assert "[WU231]" in stderr
     assert "[WU502]" in stderr
 
 

@@ -70,12 +70,16 @@ def test_plans_of_questions_are_shown(folder: Path) -> None:
     assert "MAX(celsius)" in stdout
 
 
-def test_on_spark_continuous_questions_are_refused(folder: Path) -> None:
+def test_continuous_questions_run_on_spark_with_sinks_that_need_no_key(folder: Path) -> None:
     write_job(folder)
-    status, _, stderr = run("run", "job.wql")
+    assert run("check", "job.wql", "--spark")[0] == 0
+    text = (folder / "job.wql").read_text(encoding="utf-8")
+    past = "CREATE QUERY past AS SELECT COUNT(*) AS n FROM HISTORY(temp) [FROM '2026-01-01' TO NOW]"
+    kafka = "INTO kafka('topic', servers = 'localhost:9092')"
+    write_job(folder, f"{text}\n{past} {kafka};")
+    status, _, stderr = run("check", "job.wql", "--spark")
     assert status == 1
-    assert "WU420" in stderr
-    assert "--embedded" in stderr
+    assert "WU422" in stderr
 
 
 @pytest.mark.long_spark

@@ -82,6 +82,7 @@ def requests() -> list[tuple[str, str, Any]]:
         ("get", "/api/v1/views", None),
         ("get", "/api/v1/decisions", None),
         ("get", "/api/v1/batches", None),
+        ("get", "/api/v1/operations", None),
         ("get", "/api/v1/queries", None),
         ("post", "/api/v1/queries", {"text": text, "name": "added"}),
         ("post", "/api/v1/queries", {"text": "SELECT nothing"}),

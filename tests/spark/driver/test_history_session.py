@@ -10,7 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from support.spark.stream_files import COLUMNS, SECOND, Files, Sessions, random_batches, rows
+from support.spark.stream_files import (
+    COLUMNS,
+    SECOND,
+    Files,
+    Sessions,
+    in_order,
+    random_batches,
+    read_sink,
+    rows,
+)
+from windrow import sinks
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, CheckpointError, UnsupportedError
 from windrow.spark.checkpoint.history_checkpoint import HISTORIES_FOLDER
@@ -117,6 +127,85 @@ def test_what_left_memory_is_in_the_archive(
         sessions.open(files, buckets=2).history("h", **short)
 
 
+@pytest.mark.long_spark
+@pytest.mark.parametrize("every", ["", " EVERY (2 SECONDS)"])
+def test_continuous_questions_go_on_where_they_stopped(
+    files: Files, sessions: Sessions, tmp_path: Path, every: str
+) -> None:
+    batches = random_batches(4, seed=9)
+    text = BY_ROOM + " HAVING COUNT(*) > 3" + every
+    sink = sinks.parquet(tmp_path / "out", feed="changes")
+    for run in (batches[:2], batches[2:]):
+        files.put_all(run)
+        session = sessions.open(files, buckets=2)
+        keep(session, ["room"])
+        query = session.query(text, name="past")
+        query.start(sink, trigger="available").await_end()
+        session.stop()
+    session = sessions.open(files, buckets=2)
+    keep(session, ["room"])
+    query = session.query(text, name="past").start(sink, trigger="1 second")
+    session.finish()
+    twin = EmbeddedSession()
+    twin.stream("h", COLUMNS, time="ts")
+    keep(twin, ["room"])
+    wanted = twin.query(text)
+    for batch in batches:
+        twin.push("h", batch["h"])
+    twin.finish()
+    assert in_order(read_sink(tmp_path / "out")) == in_order(wanted.changes())
+    shown = session.progress()["queries"]["past"]
+    assert shown["ledger"]["applied"] == 240
+    assert shown["latency"]["batch_ms"]["p50"] > 0
+    assert shown["bucket_bytes"][0] > 0
+    assert 'windrow_batch_latency_seconds{query="past"' in session.metrics()
+    assert [row["query"] for row in session.ledger().to_pylist()] == ["past", "HISTORY(h)"]
+    session.stop()
+    other = sessions.open(files, buckets=2)
+    keep(other, ["room"])
+    with pytest.raises(CheckpointError, match=r"WC210.*query"):
+        other.query(NOW, name="past").start("memory")
+    other.stop()
+    other = sessions.open(files, buckets=2)
+    with pytest.raises(CheckpointError, match=r"WC107.*is a question"):
+        other.query("SELECT COUNT(*) AS n FROM h [5 SECONDS]", name="past").start("memory")
+    other = sessions.open(files, buckets=2)
+    keep(other, ["room"])
+    past = other.query(text, name="past")
+    (sessions.folder("past") / "windrow.json").write_text("[")
+    with pytest.raises(CheckpointError, match="WC211"):
+        past.start("memory")
+
+
+@pytest.mark.long_spark
+def test_a_continuous_question_is_told_in_memory(files: Files, sessions: Sessions) -> None:
+    batches = random_batches(2, seed=10)
+    files.put_all(batches)
+    session = sessions.open(files, buckets=1)
+    keep(session, ["room"])
+    session.query(BY_ROOM, name="past")
+    session.query("SELECT COUNT(*) AS n FROM h [5 SECONDS]", name="recent")
+    found = session.start({"past": "memory", "recent": "memory"})
+    session.finish()
+    twin = EmbeddedSession()
+    twin.stream("h", COLUMNS, time="ts")
+    keep(twin, ["room"])
+    wanted = twin.query(BY_ROOM)
+    for batch in batches:
+        twin.push("h", batch["h"])
+    twin.finish()
+    past = found["past"]
+    assert sorted(past.result().to_pylist(), key=repr) == sorted(
+        wanted.result().to_pylist(), key=repr
+    )
+    assert in_order(past.changes()) == in_order(wanted.changes())
+    assert in_order(past.answers()) == in_order(wanted.answers())
+    assert past.answers().schema == wanted.answers().schema
+    assert "at every arrival" in past.explain()
+    past.stop()
+    assert not past.is_running
+
+
 def test_what_is_refused(files: Files, sessions: Sessions, tmp_path: Path) -> None:
     files.put("h", rows(("r", 0, 1.0)))
     session = sessions.open(files, buckets=1)
@@ -133,8 +222,17 @@ def test_what_is_refused(files: Files, sessions: Sessions, tmp_path: Path) -> No
     keep(session, ["room"])
     with pytest.raises(BindingError, match="WB320"):
         keep(session, ["room"])
-    with pytest.raises(UnsupportedError, match="WU420"):
-        session.query(BY_ROOM)
+    with pytest.raises(CheckpointError, match=r"WC215.*history of 'h'"):
+        keep(sessions.open(files, buckets=1), ["room"])
+    past = session.query(BY_ROOM, name="past")
+    with pytest.raises(UnsupportedError, match="WU422"):
+        past.start(sinks.upserts(print))
+    with pytest.raises(UnsupportedError, match="WU461"):
+        past.start("memory", split={"h": ["r0"]})
+    with pytest.raises(BindingError, match="WB419"):
+        session.query(BY_ROOM, name="past")
+    with pytest.raises(BindingError, match="WB339"):
+        session.query(TOTAL)
     session.stop()
     session = sessions.open(files, buckets=1)
     with pytest.raises(CheckpointError, match=r"WC230.*keys"):

@@ -15,6 +15,7 @@ from windrow import sinks, sources
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.metrics import Sample
 from windrow.spark.driver.session import SparkWindrowSession
+from windrow.spark.monitoring.operation_rows import operation_rows
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +64,26 @@ def test_metrics_follow_batches_and_failures(files: Files, sessions: Sessions) -
         ("q.c", "A"),
     ]
     assert shown["lag_s"] > 0
+    assert shown["bucket_bytes"] == [
+        value(text, "windrow_bucket_bytes", query="q", bucket=str(i)) for i in (0, 1)
+    ]
+    assert sum(shown["bucket_bytes"]) == shown["window_bytes"]
+    assert shown["fullest"]["bytes"] == max(shown["bucket_bytes"])
+    assert [each["bytes"] for each in shown["operators"]] == [shown["window_bytes"]]
+    took = shown["latency"]["batch_ms"]
+    assert 0 < took["p50"] <= took["p95"]
+    assert value(text, "windrow_batch_latency_seconds", query="q", quantile="0.95") == (
+        pytest.approx(took["p95"] / 1_000, abs=1e-3)
+    )
+    assert shown["latency"]["event_ms"]["p50"] > 0
+    assert {(each["stream"], each["unit"], each["behind"]) for each in shown["sources"]} == {
+        ("h", "files", 0),
+        ("c", "files", 0),
+    }
+    files.put_all(random_batches(1, seed=1))
+    assert (
+        value(session.metrics(), "windrow_source_behind", query="q", stream="h", unit="files") == 1
+    )
     names = {each.name for each in read(text)}
     server = session.serve_metrics()
     session.stop()
@@ -128,6 +149,44 @@ def test_hot_keys_are_split_from_the_start_and_while_it_runs(
         query.start(sink, split={"c": ["r0"]})
     with pytest.raises(BindingError, match="WB460"):
         query.start(sink, split={"x": ["r0"]})
+
+
+@pytest.mark.long_spark
+def test_the_names_are_those_of_queries_and_histories(files: Files, sessions: Sessions) -> None:
+    files.put_all(random_batches(3, seed=36))
+    session = sessions.open(files, buckets=2)
+    session.history("h", measures=["value"], by=["room"], levels=[("1 second", "forever")])
+    for name, range_s in (("a", 5), ("b", 8)):
+        session.query(f"SELECT room, COUNT(*) AS n FROM h [{range_s} SECONDS] GROUP BY room", name)
+    tree = session.query(
+        "SELECT COUNT(*) AS n FROM (SELECT DISTINCT room FROM h [5 SECONDS]) d", "t"
+    )
+    session.start(dict.fromkeys(("a", "b", "t"), "memory"), "100 milliseconds")
+    session.finish()
+    listener = session._metrics.listener
+    shared, alone, kept = "a, b", "t", "HISTORY(h)"
+
+    def all_came(_: list[Sample]) -> bool:
+        return {shared, alone, kept} <= set(listener.batches()["query"].to_pylist())
+
+    assert listener.wait_for(all_came, 60)
+    assert set(listener.batches()["query"].to_pylist()) <= {"a", shared, alone, kept}
+    shown, text = session.progress(), session.metrics()
+    assert "bundle" not in text
+    assert set(shown["queries"]) == {"a", "b", "t"}
+    (history,) = shown["histories"].values()
+    assert history["history"] == kept
+    assert history["ledger"]["applied"] == 180
+    assert sum(history["bucket_bytes"]) == history["live_bytes"] > 0
+    assert all(0 < each["latency"]["busy"] <= 1 for each in (*shown["queries"].values(), history))
+    assert value(text, "windrow_batch_latency_seconds", query=kept, quantile="0.5") > 0
+    nodes = {each["operator"]: each["bytes"] for each in tree.progress()["operators"]}
+    assert nodes
+    assert min(nodes.values()) > 0
+    assert all(name[0].isdigit() for name in nodes), nodes
+    listed = operation_rows(shown)
+    assert [row["query"] for row in listed] == ["a", "b", "t", kept]
+    assert all(row["behind"] == 0 for row in listed)
 
 
 @pytest.mark.long_spark

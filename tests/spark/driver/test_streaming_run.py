@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame
 
 from windrow.errors import BindingError, WindrowError
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.driver.first_start import STARTS_LIMIT
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
+from windrow.spark.processes.transient import STARTS_LIMIT
 from windrow.storage import Storage
 
 LATE = PySparkException("SparkException: Python worker failed to connect back.")

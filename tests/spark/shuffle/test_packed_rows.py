@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from windrow.errors import CheckpointError
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.spark.shuffle.packed_rows import (
+    NARROWED_FROM_ROWS,
     BucketRows,
     PackedRows,
     joined_rows,
@@ -76,6 +77,39 @@ def test_a_bucket_without_rows_gets_none() -> None:
     parts = BucketRows.all_in_first(rows, 3)
     assert [each.num_rows for each in parts] == [2, 0, 0]
     assert [bucket for bucket, _ in packed_by_bucket(0, parts)] == [0]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-(2**63), 2**63 - 1), st.sampled_from([1, 250, 70_000, 2**33])),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 2**32),
+)
+def test_differences_are_the_same_values(kinds: list[tuple[int, int]], seed: int) -> None:
+    """Parts of any range, in few bytes or in eight; some too short to be narrowed."""
+    rng = np.random.default_rng(seed)
+    schema = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k0", pa.int64())])
+    parts, wanted = [], []
+    for low, span in kinds:
+        high = min(low + span, 2**63)
+        count = int(rng.integers(1, 3 * NARROWED_FROM_ROWS // 2))
+        numbers = rng.integers(low, high, (2, count))
+        columns = [
+            pa.array(each).cast(kind) for each, kind in zip(numbers, schema.types, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        parts.append(through_bytes(pack_rows(0, batch)))
+        wanted.append(batch)
+    assert joined_rows(schema, parts) == pa.concat_batches(wanted)
+
+
+def test_values_of_a_small_range_take_few_bytes() -> None:
+    numbers = [number % 200 for number in range(NARROWED_FROM_ROWS)]
+    rows = [(number, number * 300, 1.0) for number in numbers]
+    packed = pack_rows(0, batch_of(SCHEMA, rows))
+    assert [len(each) for each in packed.sections] == [1_008, 2_008, 8_000]
 
 
 def test_columns_of_numbers_are_not_copied_as_messages() -> None:

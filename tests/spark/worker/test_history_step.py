@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from support.spark.stream_files import COLUMNS, SECOND, rows
 from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
 from windrow.embedded import EmbeddedSession
 from windrow.errors import BindingError, CheckpointError
+from windrow.history.parquet_archive import ParquetArchive
 from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.driver.drawn_history import drawn_series, drawn_tree
@@ -230,6 +232,38 @@ def test_a_batch_that_is_run_again_gives_the_same() -> None:
             asdict(each.ledger) for each in second.push(table)
         ]
         assert in_order(first.ask(BY_ROOM)) == in_order(second.ask(BY_ROOM))
+
+
+def test_the_archive_is_written_once_a_batch_and_a_repeated_batch_leaves_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[ParquetArchive] = []
+    write = ParquetArchive.write
+
+    def counted(archive: ParquetArchive, nodes: pa.Table) -> None:
+        writes.append(archive)
+        write(archive, nodes)
+
+    monkeypatch.setattr(ParquetArchive, "write", counted)
+    buckets = kept_of_h(3, tmp_path)
+    for table in batches_of_h(14):
+        before = [state.copy() for state in buckets.states]
+        writes.clear()
+        buckets.push(table)
+        assert len(writes) == len(set(map(id, writes))) <= len(buckets.states)
+        kept = files_in(tmp_path)
+        buckets.states = before  # the batch was not committed, and the workers are others
+        buckets.restart()
+        buckets.push(table)
+        assert files_in(tmp_path) == kept
+    assert len(kept) > 3
+
+
+def files_in(folder: Path) -> dict[str, pa.Table]:
+    """What the files of an archive hold, by their names below it."""
+    return {
+        str(path.relative_to(folder)): pq.read_table(path) for path in folder.rglob("*.parquet")
+    }
 
 
 def test_a_worker_that_fell_behind_catches_up() -> None:

@@ -1,4 +1,4 @@
-"""A standalone cluster on the loopback address: a master and its workers, each a process.
+"""A standalone cluster: a master and its workers, each a process, on this machine or on hosts.
 
 Every worker has a temporary directory of its own, as a host has: Python workers of one executor
 find the sockets of their neighbours there, and those of other executors do not.
@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,17 @@ HOST = "127.0.0.1"
 PATIENCE_S = 300
 SOURCES = Path(__file__).parents[3] / "src"
 
-_MASTER = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
+_MASTER = re.compile(r"Starting Spark master at (spark://[\d.]+:\d+)")
 _REGISTERED = re.compile(r"(Successfully registered) with master")
 _EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a process runs; enter: what stands before its command."""
+
+    address: str = HOST
+    enter: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,34 +54,47 @@ class Worker:
         for pid in executors:
             os.kill(pid, signal.SIGKILL)
 
+    def processes(self) -> list[int]:
+        """The process ids of all that runs on its host."""
+        return [self.process.pid, *descendants(self.process.pid)]
+
     def kill(self) -> None:
         """kill -9 of the worker, its executors and their Python processes, as when a host dies."""
-        for pid in (self.process.pid, *descendants(self.process.pid)):
+        for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
 
 
 class StandaloneCluster:
-    """A master and its workers."""
+    """A master and its workers; hosts: of the master and of each worker; options: of their Java."""
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
-        self._folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        hosts: Sequence[Host] = (Host(), Host(), Host()),
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self._folder, self._options = folder, options
         self.workers: list[Worker] = []
-        self._master = self._start("master", "master.Master", "--host", HOST, "--port", "0")
+        master, *others = hosts
+        given = ("--host", master.address, "--port", "0")
+        self._master = self._start("master", master, "master.Master", *given)
         try:
             self.url = self._awaited("master", _MASTER)
-            for number in range(workers):
-                self._add_worker(f"worker-{number}")
+            names = [f"worker-{number}" for number in range(len(others))]
+            for name, host in zip(names, others, strict=True):
+                self.workers.append(Worker(self._start_worker(name, host)))
+            for name in names:
+                self._awaited(name, _REGISTERED)
         except BaseException:
             self.stop()
             raise
 
-    def _add_worker(self, name: str) -> None:
+    def _start_worker(self, name: str, host: Host) -> subprocess.Popen[bytes]:
         place = ("--work-dir", str(self._folder / f"{name}-work"))
-        size = ("--host", HOST, "--cores", "1", "--memory", "1g")
-        self.workers.append(Worker(self._start(name, "worker.Worker", *size, *place, self.url)))
-        self._awaited(name, _REGISTERED)
+        size = ("--host", host.address, "--cores", "1", "--memory", "1g")
+        return self._start(name, host, "worker.Worker", *size, *place, self.url)
 
     def stop(self) -> None:
         """Ends all processes."""
@@ -80,22 +102,23 @@ class StandaloneCluster:
             if worker.process.poll() is None:
                 worker.kill()
 
-    def _start(self, name: str, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, host: Host, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
         temporary = self._folder / f"{name}-tmp"
         temporary.mkdir(parents=True)
         places = {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
         # Executors inherit what their worker has.
         home = str(Path(pyspark.__file__).parent)
-        spark = {"SPARK_HOME": home, "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": HOST}
+        spark = {"SPARK_HOME": home, "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": host.address}
         own = {**spark, **places, "PYTHONPATH": str(SOURCES)}
         environment = {**os.environ, **ensure_java(), **own}
         java_home = environment.get("JAVA_HOME")
         java = f"{java_home}/bin/java" if java_home else "java"
-        options = ["-Xmx512m", "-Dspark.master.rest.enabled=false"]
+        options = ["-Xmx512m", "-Dspark.master.rest.enabled=false", *self._options]
         main = f"org.apache.spark.deploy.{kind}"
+        command = [*host.enter, java, *options, "-cp", f"{home}/jars/*", main]
         with (self._folder / f"{name}.log").open("wb") as log:
             return subprocess.Popen(
-                [java, *options, "-cp", f"{home}/jars/*", main, "--webui-port", "0", *arguments],
+                [*command, "--webui-port", "0", *arguments],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,19 +15,24 @@ from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.spark.driver.publication import Publication
+from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import NO_ROUTING
+from windrow.spark.shuffle.table_packer import RecordForm, TablePacker
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_step import ShardStep
+from windrow.spark.worker.stage_step import StageStep
 from windrow.spark.worker.tree_step import TreeStep
 from windrow.storage import Storage
+from windrow.table_schema import TableSchema
 from windrow.windows.lifetime import Lifetime
 
 FEEDS = ("answers", "changes", "result")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class DictionaryState:
@@ -59,14 +66,27 @@ class DictionaryState:
 class DrivenJob:
     """Runs batches of one query in some buckets."""
 
-    def __init__(self, plan: RunnablePlan, folder: Path, buckets: int = 1) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        plan: RunnablePlan,
+        folder: Path,
+        buckets: int = 1,
+        tables: Sequence[TableSchema] = (),
+    ) -> None:
+        self.plan, self.tables = plan, tables
         is_exact = plan.error_percent is None
         self.run: RunnablePlan = plan if is_exact else inner_plan(plan).plan
         is_tree = isinstance(plan, TreePlan)
         self._step, self._packer = (TreeStep, TreePacker) if is_tree else (ShardStep, Packer)
         self.folder = folder
         self.states = [DictionaryState() for _ in range(buckets)]
+        # Of the stages of a tree after the first.
+        self.stages = self.run.stages if is_tree and buckets > 1 else (self.run,)
+        self.later_states = [
+            [DictionaryState() for _ in range(buckets if stage.partitioning.is_sharded else 1)]
+            for stage in self.stages[1:]
+        ]
+        self.later_steps: list[list[StageStep]] = []
         self.batch_id = 0
         self.routing = NO_ROUTING
         self.restart()
@@ -74,49 +94,92 @@ class DrivenJob:
     def restart(self) -> None:
         """Forget all but the state store and the checkpoint."""
         count, print_ = len(self.states), fingerprint(self.run)
-        self.steps = [
-            self._step(self.run, print_, "owner", bucket, LiveCache(lends=False))
-            for bucket in range(count)
-        ]
+        beside = {"tables": self.tables} if self.tables else {}
+        if len(self.stages) == 1:
+            self.steps = [
+                self._step(self.run, print_, "owner", bucket, LiveCache(lends=False), **beside)
+                for bucket in range(count)
+            ]
+        else:
+            self.steps, *self.later_steps = self._stage_steps()
         self.publication = Publication(self.plan, Storage(self.folder))
+
+    def _stage_steps(self) -> list[list[StageStep]]:
+        counts = [len(self.states), *map(len, self.later_states)]
+        return [
+            [
+                StageStep(self.run, (fingerprint(stage), "owner"), number, receivers, bucket,
+                          LiveCache(lends=False))
+                for bucket in range(counts[number])
+            ]
+            for number, (stage, receivers) in enumerate(
+                zip(self.stages, [*counts[1:], 0], strict=True)
+            )
+        ]  # fmt: skip
 
     def lose_shards(self) -> None:
         """All live shards are gone; they are built again from the state."""
-        for step in self.steps:
+        for step in [*self.steps, *(each for later in self.later_steps for each in later)]:
             step.cache = LiveCache(lends=False)
 
     def batch(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> dict[str, pa.Table]:
-        """One batch with rows of streams and orders; what it gives."""
-        outputs = self.outputs(tables, orders)
+        """One batch with rows of streams, orders and records of tables; what it gives."""
+        outputs = self.outputs(tables, orders, changes)
         given = self.publication.absorb(self.batch_id, outputs, FEEDS)
         self.publication.save()
         self.batch_id += 1
         return given
 
     def outputs(
-        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+        self,
+        tables: Mapping[str, pa.Table | pa.RecordBatch],
+        orders: Iterable[Packet] = (),
+        changes: Mapping[str, tuple[RecordForm, Sequence[pa.RecordBatch]]] = NOTHING,
     ) -> list[ShardOutput]:
         """What all buckets give for a batch."""
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
         for stream, table in tables.items():
             packer = self._packer(
-                self.run, stream, tuple(range(len(self.states))), routing=self.routing
+                self.stages[0], stream, tuple(range(len(self.states))), routing=self.routing
             )
             for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
                 packer.add(batch)
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):
                 packets[bucket].append(packet)
-        return [
-            ShardOutput.from_bytes(step.run_batch(own, state).to_bytes())
-            for step, own, state in zip(self.steps, packets, self.states, strict=True)
-        ]
+        for table, (form, batches) in changes.items():
+            for bucket, packet in enumerate(self._packed(table, form, batches)):
+                packets[bucket].append(packet)
+        values = _run(self.steps, packets, self.states)
+        for steps, states in zip(self.later_steps, self.later_states, strict=True):
+            values = _run(steps, list(zip(*values, strict=True)), states)
+        return by_bucket([ShardOutput.from_bytes(value) for (value,) in values])
+
+    def _packed(
+        self, table: str, form: RecordForm, batches: Sequence[pa.RecordBatch]
+    ) -> list[bytes]:
+        """The packets of a table's records, each batch of a task of its own."""
+        assert isinstance(self.run, TreePlan)
+        (schema,) = (each for each in self.tables if each.name == table)
+        packer = TablePacker(self.run, schema, form, tuple(range(len(self.states))))
+        for batch in batches:
+            packer.add(batch)
+        return packer.take().column("packet").to_pylist()
 
     @property
     def clock(self) -> int:
         """The clock after the last batch."""
         return self.publication.status.clock_us or 0
+
+
+def _run(steps, packets, states) -> list[list[bytes]]:
+    return [
+        step.values(own, state) for step, own, state in zip(steps, packets, states, strict=True)
+    ]
 
 
 def order(number: int, lifetime: Lifetime) -> Packet:

@@ -35,7 +35,7 @@ def driven_run(
 ) -> Given:
     """All that a query gives, an action a batch; seed: after which shards are lost, or all is."""
     plan = spark_plan(text)
-    is_one = isinstance(plan, TreePlan) and not plan.partitioning.is_sharded
+    is_one = isinstance(plan, TreePlan) and not plan.is_sharded
     job = DrivenJob(plan, folder, 1 if is_one else buckets)
     draw = random.Random(seed)
     given = []

@@ -27,6 +27,7 @@ from windrow.apps.terminal.board import Board
 from windrow.apps.terminal.extras import spark_module
 from windrow.apps.terminal.job_view import JobView
 from windrow.apps.terminal.screen import Screen
+from windrow.deferred import imported
 from windrow.embedded.job import run_embedded
 from windrow.jobs.functions import permitted_modules
 from windrow.jobs.job import Job, job_of
@@ -41,6 +42,7 @@ app = command_app()
         "windrow run job.wql",
         "windrow run job.wql --embedded",
         "windrow run job.wql --embedded --json > answers.ndjson",
+        "windrow run job.wql --embedded --state state",
     )
 )
 def run(
@@ -57,8 +59,20 @@ def run(
     jars: Jars = "",
     packages: Packages = "",
     functions_from: FunctionsFrom = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="With --embedded: keep the state of the job in this folder. Run again, it goes on "
+            "where it was, whatever has ended it.",
+        ),
+    ] = None,
 ) -> None:
     """Run a whole job: read its sources, send answers to its sinks."""
+    if state is not None and not embedded:
+        message = "goes with --embedded; on Spark, SET checkpoint in the script"
+        raise typer.BadParameter(message, param_hint="'--state'")
     screen = Screen(machine=as_json)
     with failing_clearly(screen) as ending:
         modules = permitted_modules(functions_from or ())
@@ -74,11 +88,18 @@ def run(
         with _watched(screen, job, script.name, embedded, lines) as view:
             ending.done = lambda: view.done
             if embedded:
-                run_embedded(job, view)
+                _run_here(job, view, state)
             else:
                 runner = spark_module("windrow.spark.driver.job")
                 given = {"jars": listed(jars), "packages": listed(packages)}
                 runner.run_on_spark(job, view, ui=spark_ui, **given)
+
+
+def _run_here(job: Job, view: Board | JobView, state: Path | None) -> None:
+    if state is None:
+        run_embedded(job, view)
+    else:
+        imported("windrow.durable.job").run_durable(job, view, state)
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def _routes(standing: Standing, api: dict[str, Any]) -> list[BaseRoute]:
         Route(f"{API}/views", session.views, methods=["GET"]),
         Route(f"{API}/decisions", session.decisions, methods=["GET"]),
         Route(f"{API}/batches", session.batches, methods=["GET"]),
+        Route(f"{API}/operations", session.operations, methods=["GET"]),
         Route(f"{API}/queries", queries.list_all, methods=["GET"]),
         Route(f"{API}/queries", queries.add, methods=["POST"]),
         NamedRoute(one, queries.get, methods=["GET"]),

@@ -55,6 +55,10 @@ class EmbeddedRunner:
         """None: there are no batches in this process."""
         return []
 
+    def operations(self) -> list[dict[str, Any]]:
+        """None: there are no batches in this process."""
+        return []
+
     def views(self) -> list[dict[str, Any]]:
         """The views that were declared, with what those that are read hold."""
         rows: list[dict[str, Any]] = self.session.views().to_pylist()

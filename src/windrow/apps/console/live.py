@@ -31,7 +31,7 @@ TICK_S = 0.2
 FIRST_ROWS = 1_000  # of a feed, where the client does not say from where on
 _TRY_LATER = 1013
 _FEEDS = ("answers", "changes")
-_SECTIONS = ("session", "queries", "windows", "views", "streams", "batches")
+_SECTIONS = ("session", "queries", "windows", "views", "streams", "batches", "operations")
 
 
 class Live:

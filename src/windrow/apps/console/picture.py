@@ -68,6 +68,7 @@ class Pictures:
                 "queries": queries,
                 "windows": self._windows(asked, followed),
                 "batches": registry.runner.batches(),
+                "operations": registry.runner.operations(),
                 "views": registry.runner.views(),
             }
 

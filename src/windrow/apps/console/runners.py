@@ -64,6 +64,9 @@ class Runner(Protocol):
     def batches(self) -> list[dict[str, Any]]:
         """The latest batches; none in this process."""
 
+    def operations(self) -> list[dict[str, Any]]:
+        """How queries and histories are getting on, on Spark; none in this process."""
+
     def views(self) -> list[dict[str, Any]]:
         """The views that were declared, with what those that are read hold; none on Spark."""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from windrow.apps.console.json_rows import plain_rows
 from windrow.apps.console.runners import QueryHandle
 from windrow.errors import WindrowError
+from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
+from windrow.spark.monitoring.operation_rows import operation_rows
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["SparkRunner"]
@@ -18,6 +21,8 @@ __all__ = ["SparkRunner"]
 SINK = "memory"
 # In how many seconds a query that has ended must say what it failed with.
 ENDED_S = 1.0
+# Files that wait are counted in their folders.
+OPERATIONS_S = 2.0
 
 
 class SparkRunner:
@@ -31,6 +36,8 @@ class SparkRunner:
     def __init__(self, session: SparkWindrowSession, trigger: str | None = None) -> None:
         self.session, self._trigger = session, trigger
         self.lock = threading.RLock()
+        self._operations: list[dict[str, Any]] = []
+        self._looked_at = -OPERATIONS_S
 
     def add(self, text: str, name: str | None, algorithm: str, store: str) -> QueryHandle:
         """Registers a query, and starts it in an operator that it may share."""
@@ -50,12 +57,17 @@ class SparkRunner:
 
     def lifetime(self, query: QueryHandle, position: int) -> Lifetime | None:
         """How long rows of an input stay now."""
+        if isinstance(query, SparkHistoryQuery):
+            return None
         assert isinstance(query, SparkQuery)
         has_width = query.plan.inputs[position].window.traits.has_width
         return query.ordered_lifetime(position) if has_width else None
 
     def standing(self, query: QueryHandle) -> Mapping[str, Any]:
         """Its clock, bytes and algorithm after the last batch."""
+        if isinstance(query, SparkHistoryQuery):
+            held = query.status
+            return {"clock_us": held.clock_us, "bytes": held.live_bytes, "algorithm": "history"}
         assert isinstance(query, SparkQuery)
         status = query.status
         return {
@@ -66,7 +78,7 @@ class SparkRunner:
 
     def failure(self, query: QueryHandle) -> Exception | None:
         """What a query that has ended failed with, if it did."""
-        assert isinstance(query, SparkQuery)
+        assert isinstance(query, (SparkQuery, SparkHistoryQuery))
         try:
             query.await_end(ENDED_S)
         except WindrowError as error:
@@ -78,6 +90,13 @@ class SparkRunner:
         table = self.session.batches()
         names = ["at_us" if name == "at" else name for name in table.column_names]
         return [dict(zip(names, row, strict=True)) for row in plain_rows(table)]
+
+    def operations(self) -> list[dict[str, Any]]:
+        """How queries and histories are getting on; looked at once in OPERATIONS_S."""
+        if time.monotonic() - self._looked_at >= OPERATIONS_S:
+            self._operations = operation_rows(self.session.progress())
+            self._looked_at = time.monotonic()
+        return self._operations
 
     def views(self) -> list[dict[str, Any]]:
         """None: there are no views on Spark."""

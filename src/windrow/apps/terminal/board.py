@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -81,6 +82,9 @@ class Board:
         if time.monotonic() - self._looked >= LOOK_S:
             self._take_look()
 
+    def operated(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The headings say it already."""
+
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """The job is over: shows the final state, and reports rows that were set aside."""
         self._fraction = 1.0
@@ -137,6 +141,7 @@ class _Panel:
         self._last_us: int | None = None
         self._clock_us: int | None = None
         self._level: str | None = None
+        self._operation = ""
 
     @property
     def rows(self) -> pa.Table | None:
@@ -160,6 +165,7 @@ class _Panel:
         self._clock_us = standing.clock_us or self._clock_us
         self._level = standing.level or self._level
         self.answers = max(self.answers, standing.answers)
+        self._operation = standing.operation or self._operation
 
     def heading(self) -> Text:
         """Its name, instant, level, and how many answers there were."""
@@ -168,7 +174,7 @@ class _Panel:
         # Rows that are answers are true at their own instant, which the clock may have left.
         is_result = self.result is not None or self._last is None
         shown_us = self._clock_us if is_result else self._last_us
-        return query_heading(self._name, [shown_clock(shown_us), level, answers])
+        return query_heading(self._name, [shown_clock(shown_us), level, answers, self._operation])
 
 
 def shown_answers(count: int) -> str:

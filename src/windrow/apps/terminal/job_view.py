@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -11,6 +13,7 @@ from windrow.apps.terminal.json_rows import as_json
 from windrow.apps.terminal.rows import as_lines
 from windrow.apps.terminal.rows_set_aside import tell_of_rows_set_aside
 from windrow.apps.terminal.screen import ProgressLine, Screen
+from windrow.jobs.operation_words import operation_words
 from windrow.jobs.watcher import Standing
 
 __all__ = ["JobView"]
@@ -52,6 +55,15 @@ class JobView:
 
     def stood(self, look: Callable[[], list[Standing]]) -> None:
         """Lines tell of answers, not of how queries stand."""
+
+    def operated(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Tells machines all of it, and people how long batches took."""
+        for row in rows:
+            if self._screen.machine:
+                self._screen.raw([json.dumps({"event": "operation", **row})])
+            elif row["batches"]:
+                words = operation_words(row["batch_p50_ms"], row["batch_p95_ms"], row["busy"])
+                self._screen.line(f"{row['query']}: {words}", "dim")
 
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """Tells of rows that were set aside; machines get the whole ledger."""

@@ -27,6 +27,7 @@ class Delta(Sink):
     'changes'
     """
 
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "known"
 
     path: str

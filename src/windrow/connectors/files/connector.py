@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from windrow.connectors.options import Options
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
+    from windrow.table_schema import TableSchema
 
 __all__ = ["SOURCES", "FileSource"]
 
 # So long a failure on Spark may be looked for in files, to name its line.
 LONGEST_LOOK_S = 60.0
-CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")
+CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")  # of JSON lines
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class FileSource(Source):
 
     def fault(self, schema: StreamSchema) -> DataError | None:
         """The first value of files of this machine that is no row's, looked for a while."""
-        if not self.is_local:
+        if not self.is_local or self.changelog is not None:
             return None
         deadline = monotonic() + LONGEST_LOOK_S
         try:
@@ -110,6 +111,13 @@ class FileSource(Source):
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """The rows of files as they come, without a word on none of them."""
         return cast("DataFrame", loaded("files.spark_files").file_frame(spark, schema, self))
+
+    def read_table_on_spark(
+        self, spark: SparkSession, schema: TableSchema
+    ) -> tuple[DataFrame, str | None]:
+        """The same, or lines of a changelog, in the order of the files."""
+        frame = loaded("files.spark_files").table_frame(spark, schema, self)
+        return cast("DataFrame", frame), self.changelog
 
 
 def _files(format_: str) -> Callable[[Options], FileSource]:

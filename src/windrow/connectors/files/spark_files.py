@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.spark_columns import check_text_types, columns_ddl
+from windrow.connectors.spark_files_order import with_order
 from windrow.connectors.spark_text import READ_OPTIONS, all_read, damage_told
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
+from windrow.table_schema import TableSchema
 
-__all__ = ["file_frame"]
+__all__ = ["file_frame", "table_frame"]
 
 # Whatever the user's Spark is set to: no file is left out without a word.
 _FILE_OPTIONS = {**READ_OPTIONS, "ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
@@ -29,19 +33,8 @@ def file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) ->
     if schema.sets_aside and source.is_text:
         ddl, told = damage_told(schema)
         options = {**options, **told}
-    reader = spark.readStream.schema(ddl).options(**options)
-    if source.files_per_batch is not None:
-        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    path = source.path
-    if source.is_local:
-        place = Path(source.path).absolute()
-        path = str(place)
-        if place.is_file():
-            # Spark streams from folders only: of the file's folder it is to see this file alone.
-            reader = reader.option("pathGlobFilter", _GLOB_SIGNS.sub(r"\\\g<0>", place.name))
-            path = str(place.parent)
-        elif not place.exists() and not _GLOB_SIGNS.search(path):
-            raise _nothing_there(source)
+    reader, path = _reading(spark, source, options)
+    reader = reader.schema(ddl)
     if source.format == "parquet":
         return reader.parquet(path)
     if source.format == "csv":
@@ -50,6 +43,33 @@ def file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) ->
     else:
         rows = reader.json(path)
     return all_read(rows, schema) if schema.sets_aside else rows
+
+
+def table_frame(spark: SparkSession, schema: TableSchema, source: FileSource) -> DataFrame:
+    """The rows of a table, or the lines of its changelog, with their order."""
+    if source.changelog is None:
+        return with_order(file_frame(spark, schema, source))
+    reader, path = _reading(spark, source, _FILE_OPTIONS)
+    return with_order(reader.text(path))
+
+
+def _reading(
+    spark: SparkSession, source: FileSource, options: Mapping[str, str]
+) -> tuple[DataStreamReader, str]:
+    """What reads the files, and where they are."""
+    reader = spark.readStream.options(**options)
+    if source.files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
+    if not source.is_local:
+        return reader, source.path
+    place = Path(source.path).absolute()
+    if place.is_file():
+        # Spark streams from folders only: of the file's folder it is to see this file alone.
+        name = _GLOB_SIGNS.sub(r"\\\g<0>", place.name)
+        return reader.option("pathGlobFilter", name), str(place.parent)
+    if not place.exists() and not _GLOB_SIGNS.search(str(place)):
+        raise _nothing_there(source)
+    return reader, str(place)
 
 
 def _nothing_there(source: FileSource) -> DataError:

@@ -35,11 +35,12 @@ class PlannedFile(NamedTuple):
     changed_ms: int
 
 
-def check_files_read(spark: SparkSession) -> None:
+def check_files_read(spark: SparkSession) -> list[PlannedFile]:
     """Refuses the current batch if files that it was to read are missing or have changed.
 
-    It is called in the thread of the batch, after all its rows have been read.
+    It is called in the thread of the batch, after all its rows have been read; gives the files.
     """
+    read = []
     for relation in _file_relations(spark):
         index = relation.location()
         wanted, found = index.rootPaths(), index.allFiles()
@@ -52,6 +53,8 @@ def check_files_read(spark: SparkSession) -> None:
         changed = changed_file(planned)
         if changed is not None:
             raise _changed(changed)
+        read += planned
+    return read
 
 
 def _file_relations(spark: SparkSession) -> Iterator[Any]:

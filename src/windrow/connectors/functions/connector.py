@@ -13,9 +13,11 @@ from windrow.connectors.feeds import check_feed
 from windrow.connectors.loading import loaded
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from windrow.plan.model import QueryPlan
 
-__all__ = ["Foreach", "Upserts"]
+__all__ = ["Foreach", "ForeachBatch", "Upserts"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Foreach(Sink):
     'answers'
     """
 
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "repeated"
 
     function: Callable[[pa.Table, int], object]
@@ -37,6 +40,28 @@ class Foreach(Sink):
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that calls the function."""
         return cast("Writer", loaded("functions.writers").CallableWriter(self))
+
+
+@dataclass(frozen=True)
+class ForeachBatch(Sink):
+    """A function of a DataFrame of Spark and a batch id, called on the driver.
+
+    >>> ForeachBatch(print, "changes").feed
+    'changes'
+    """
+
+    takes_questions: ClassVar[bool] = True
+    replay: ClassVar[Replay] = "repeated"
+
+    function: Callable[[DataFrame, int], object]
+    feed: str = "answers"
+
+    def __post_init__(self) -> None:
+        check_feed(self.feed)
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+        """A writer that makes the DataFrame and calls the function."""
+        return cast("Writer", loaded("functions.spark_batches").BatchWriter(self))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from windrow.connectors.net_changes import NetChanges
 from windrow.errors import DataError, WindrowError
 from windrow.plan.model import QueryPlan
 
-__all__ = ["CallableWriter", "UpsertWriter"]
+__all__ = ["CallableWriter", "UpsertWriter", "named_failures"]
 
 
 class CallableWriter(Writer):
@@ -25,7 +25,7 @@ class CallableWriter(Writer):
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Calls the function."""
-        with _named_failures(batch_id):
+        with named_failures(batch_id):
             self._function(tables[self.feeds[0]], batch_id)
 
 
@@ -41,12 +41,12 @@ class UpsertWriter(Writer):
         """Calls the function if the batch has changed any row."""
         upserts, deletes = self._net.of(tables)
         if upserts.num_rows or deletes.num_rows:
-            with _named_failures(batch_id):
+            with named_failures(batch_id):
                 self._function(upserts, deletes, batch_id)
 
 
 @contextmanager
-def _named_failures(batch_id: int) -> Iterator[None]:
+def named_failures(batch_id: int) -> Iterator[None]:
     """What a user's function raises ends the query with an error."""
     try:
         yield

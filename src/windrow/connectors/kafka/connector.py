@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from windrow.connectors.options import Options
     from windrow.plan.model import QueryPlan
     from windrow.schema import StreamSchema
+    from windrow.table_schema import TableSchema
 
 __all__ = ["OPTION_PREFIX", "SINKS", "SOURCES", "KafkaSink", "KafkaSource"]
 
 VALUE_FORMATS = ("json", "avro", "confluent-avro")
-# Of tables, which no runner reads from topics: known, so that the refusal says what to do.
+# Of tables alone.
 TABLE_FORMATS = ("changelog", "debezium-json", "upsert-json")
 KAFKA_TIMES = ("column", "record")
 KAFKA_STARTS = ("earliest", "latest")
@@ -147,6 +148,15 @@ class KafkaSource(Source):
                 place=self.place,
             )
         return cast("DataFrame", loaded("kafka.spark_source").kafka_frame(spark, schema, self))
+
+    def read_table_on_spark(
+        self, spark: SparkSession, schema: TableSchema
+    ) -> tuple[DataFrame, str | None]:
+        """The records as rows, with those that delete, or as a changelog."""
+        source = loaded("kafka.spark_source")
+        if self.format in TABLE_FORMATS:
+            return cast("DataFrame", source.changelog_frame(spark, self)), self.format
+        return cast("DataFrame", source.kafka_frame(spark, schema, self)), None
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ from pyspark.sql import functions as sql
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
+from windrow.connectors.contract import OPERATION
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.kafka.spark_jars import require_avro, require_kafka
 from windrow.connectors.kafka.spark_record_parts import check_record_columns, record_part
 from windrow.connectors.spark_columns import check_text_types, spark_type
 from windrow.errors import BindingError
 from windrow.schema import StreamSchema
+from windrow.table_schema import TableSchema
 
-__all__ = ["kafka_frame"]
+__all__ = ["changelog_frame", "kafka_frame"]
 
 MICROSECONDS_PER_MILLISECOND = 1_000
 
@@ -39,14 +41,22 @@ _WIDENED = {
 
 def kafka_frame(spark: SparkSession, schema: StreamSchema, source: KafkaSource) -> DataFrame:
     """The rows of a topic, with the columns of the stream."""
-    require_kafka(spark)
-    reader = spark.readStream.format("kafka").options(**_reader_options(source))
     parts = {_RECORD_TIME, *source.from_record.values()}
-    records = reader.load().select("value", *sorted(parts))
+    records = _records(spark, source).select("value", *sorted(parts))
     check_record_columns(schema, source)
     if source.is_avro:
         require_avro(spark)
     return (_from_avro if source.is_avro else _from_json)(records, schema, source)
+
+
+def changelog_frame(spark: SparkSession, source: KafkaSource) -> DataFrame:
+    """The keys and values of records, as they are."""
+    return _records(spark, source).select("key", "value")
+
+
+def _records(spark: SparkSession, source: KafkaSource) -> DataFrame:
+    require_kafka(spark)
+    return spark.readStream.format("kafka").options(**_reader_options(source)).load()
 
 
 def _reader_options(source: KafkaSource) -> dict[str, Any]:
@@ -113,6 +123,10 @@ def _rows(read: DataFrame, schema: StreamSchema, source: KafkaSource, is_good: C
         if name == schema.time:
             value = sql.when(is_good, value)
         columns.append(value.cast(kind).alias(name))
+    if isinstance(schema, TableSchema):
+        # What can be read neither as a row nor as a deletion is no operation: it ends the query.
+        operation = sql.when(sql.col("value").isNull(), "-D").when(is_good, "+U")
+        columns.append(operation.alias(OPERATION))
     return read.select(*columns)
 
 

@@ -9,7 +9,7 @@ from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded
 from windrow.connectors.scripted import Scripted
-from windrow.errors import Place
+from windrow.errors import BindingError, Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
@@ -22,18 +22,28 @@ __all__ = ["SINKS", "Parquet"]
 class Parquet(Sink):
     """One Parquet file per batch that has answers, named after the batch id.
 
+    batches_per_file: files of so many batches become one, once none of them can come again.
+
     >>> Parquet("answers").feed
     'answers'
     """
 
     in_process: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "replaced"
 
     path: str
     feed: str = "answers"
+    batches_per_file: int = 1
 
     def __post_init__(self) -> None:
         check_feed(self.feed)
+        if self.batches_per_file < 1:
+            raise BindingError(
+                "WB474",
+                f"a file cannot hold {self.batches_per_file} batches",
+                hint="give batches_per_file 1 or more",
+            )
 
     @property
     def bad_rows_folder(self) -> str:
@@ -44,6 +54,11 @@ class Parquet(Sink):
         """A writer of one run, which begins with an empty folder."""
         return cast("Writer", loaded("parquet.writers").ProcessParquetWriter(self, place))
 
+    def open_lasting(self, query: str, place: Place | None, batches: int | None) -> Writer:
+        """A writer that goes on in the folder."""
+        writers = loaded("parquet.writers")
+        return cast("Writer", writers.LastingParquetWriter(self, place, batches))
+
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer whose files are named after Spark's batches."""
         writers = loaded("parquet.writers")
@@ -51,7 +66,8 @@ class Parquet(Sink):
 
 
 def _described(options: Options) -> Parquet:
-    return Parquet(options.text("path"), options.one_of("feed", FEEDS))
+    together = options.count("batches_per_file") or 1
+    return Parquet(options.text("path"), options.one_of("feed", FEEDS), together)
 
 
-SINKS = {"parquet": Scripted(("path", "feed"), _described)}
+SINKS = {"parquet": Scripted(("path", "feed", "batches_per_file"), _described)}

@@ -37,8 +37,8 @@ class Batch:
     @property
     def arrays(self) -> BatchArrays:
         """The rows, as kernels take them."""
-        values = self.words.view(np.float64)
-        return BatchArrays(self.firsts, self.times, self.words, values, self.valid)
+        firsts, times, words = (read_only(each) for each in (self.firsts, self.times, self.words))
+        return BatchArrays(firsts, times, words, words.view(np.float64), read_only(self.valid))
 
     @property
     def size(self) -> int:
@@ -51,8 +51,9 @@ def batch_of(times: Longs, codes: Codes | None, measures: Sequence[pa.Array]) ->
     words, valid = _words(measures, times.size)
     order = _order(times, codes)
     if order is not None:
-        times, words = times[order], words[:, order]
-        valid = valid[:, order] if valid.shape[1] else valid
+        # Indexing would give matrices that lie column by column.
+        times, words = times[order], words.take(order, axis=1)
+        valid = valid.take(order, axis=1) if valid.shape[1] else valid
         codes = None if codes is None else codes[order]
     if codes is None:
         present = np.zeros(min(times.size, 1), np.int64)

@@ -19,7 +19,7 @@ from windrow.schema import TIMESTAMP
 from windrow.service_levels import INCOMPLETE
 from windrow.windows.undo_log import runs_of
 
-__all__ = ["ANSWERS_LIMIT", "HistoryFeed"]
+__all__ = ["ANSWERS_LIMIT", "HistoryFeed", "feed_schemas"]
 
 # Unread rows of answers and changes: beyond these answers are dropped, changes netted.
 ANSWERS_LIMIT = 1_000_000
@@ -35,11 +35,14 @@ class HistoryFeed:
     """The result as it is, answers that are due, and changes that led to the result.
 
     Each answer that is due is an instant and a run of rows; the rows are kept once, however many
-    instants they are the answer at. limit_bytes: for what nobody has read.
+    instants they are the answer at. limit_bytes: for what nobody has read; limit_rows: of answers
+    and of changes.
     """
 
-    def __init__(self, plan: HistoryPlan, limit_bytes: int = UNREAD_BYTES) -> None:
-        self._plan, self._limit_bytes = plan, limit_bytes
+    def __init__(
+        self, plan: HistoryPlan, limit_bytes: int = UNREAD_BYTES, limit_rows: int | None = None
+    ) -> None:
+        self._plan, self._limit_bytes, self._limit_rows = plan, limit_bytes, limit_rows
         self._schema = pa.schema([(item.name, item.type.arrow) for item in plan.select])
         self.result = self._schema.empty_table()
         self._answer = self._empty_answer()
@@ -80,14 +83,28 @@ class HistoryFeed:
         self._run = None
         if not changed:
             return
-        now = Counter(map(_row, zip(*(column.to_pylist() for column in self.result), strict=True)))
+        now = _counted(self.result)
         if now == self._shown:
             return
         self._changes.append(self._changes_table(at_us, self._shown, now))
         self._shown = now
         held = self._changes.end - self._changes.first
-        if held > CHANGES_LIMIT or self._changes.nbytes > self._limit_bytes:
+        if held > (self._limit_rows or CHANGES_LIMIT) or self._changes.nbytes > self._limit_bytes:
             self._net(at_us)
+
+    @property
+    def answer_now(self) -> pa.Table:
+        """The answer that is due from now on, with its level and bound."""
+        return self._answer
+
+    def resume(self, result: pa.Table, answer: pa.Table, *, is_told: bool) -> None:
+        """Stands where another stood, all of whose answers and changes have been read.
+
+        is_told: whether changes have told of the result.
+        """
+        self.__init__(self._plan, self._limit_bytes, self._limit_rows)  # type: ignore[misc]
+        self.result, self._answer = result, answer
+        self._shown = self._read = _counted(result) if is_told else Counter()
 
     def preview(self, rows: AnswerRows) -> pa.Table:
         """What the result would be; nothing is recorded."""
@@ -104,7 +121,7 @@ class HistoryFeed:
         due[:, 0], due[:, 1:] = instants, self._run
         self._due.append(due)
         self._rows_due += instants.size * self._answer.num_rows
-        while self._rows_due > ANSWERS_LIMIT or (
+        while self._rows_due > (self._limit_rows or ANSWERS_LIMIT) or (
             self._answer_bytes > self._limit_bytes and self._due.end - self._first_due > 1
         ):
             self._lose_oldest()
@@ -170,8 +187,23 @@ class HistoryFeed:
             self._answer_rows.drop_before(int(rest[0][0, 1]))
 
     def _empty_answer(self) -> pa.Table:
-        fields = [("level", pa.string()), ("error_bound", pa.float64()), *self._schema]
-        return pa.schema(fields).empty_table()
+        return pa.schema([*feed_schemas(self._plan)["answers"]][1:]).empty_table()
+
+
+def feed_schemas(plan: HistoryPlan) -> dict[str, pa.Schema]:
+    """The columns of answers, of changes and of the result."""
+    columns = [pa.field(item.name, item.type.arrow) for item in plan.select]
+    at = pa.field("at", TIMESTAMP.arrow)
+    bounds = [pa.field("level", pa.string()), pa.field("error_bound", pa.float64())]
+    return {
+        "answers": pa.schema([at, *bounds, *columns]),
+        "changes": pa.schema([at, pa.field("change", pa.int8()), *columns]),
+        "result": pa.schema(columns),
+    }
+
+
+def _counted(result: pa.Table) -> Counter[Row]:
+    return Counter(map(_row, zip(*(column.to_pylist() for column in result), strict=True)))
 
 
 def _with_bounds(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table:

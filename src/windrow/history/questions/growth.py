@@ -28,6 +28,15 @@ class HistoryGrowth:
         start = Interval(since_us, max(since_us, self._edge_us))
         self._looked = look_up(operator, plan, start, None)
 
+    @property
+    def folded(self) -> tuple[int, LookedUp]:
+        """What lies before the edge, and the edge."""
+        return self._edge_us, self._looked
+
+    def resume(self, edge_us: int, looked: LookedUp) -> None:
+        """Goes on from what another has folded."""
+        self._edge_us, self._looked = edge_us, looked
+
     def fold(self, instant_us: int) -> None:
         """Rows up to the instant are in the history, which is still at the instant before."""
         edge_us = self._node_start_us(instant_us)

@@ -16,6 +16,7 @@ from windrow.operators.relations.neighbour_values import is_shifted
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.ordered_rows import has_numbers
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
+from windrow.operators.relations.sent import SentOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
 from windrow.operators.relations.unnest import UnnestOperator
@@ -40,6 +41,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
     walk_relations,
 )
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Sent
 from windrow.plan.relations.window_algebra import WindowBounds
 
 __all__ = ["OPERATORS", "operator_of", "read_by_number"]
@@ -61,6 +63,9 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     ValidRows: ValidRowsOperator,
     AnswerWindow: AnswerWindowOperator,
     WindowBounds: WindowBoundsOperator,
+    LocalAggregate: AggregateOperator,
+    LocalTopRows: TopRowsOperator,
+    Sent: SentOperator,
 }
 
 

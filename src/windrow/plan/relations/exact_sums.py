@@ -20,7 +20,7 @@ from windrow.plan.relations.references import FreshIds, passed
 from windrow.plan.types import all_of
 from windrow.schema import BIGINT
 
-__all__ = ["with_exact_sums"]
+__all__ = ["summed_in_words", "with_exact_sums"]
 
 
 def with_exact_sums(relation: Relation) -> Relation:
@@ -34,11 +34,15 @@ def _exact(relation: Relation, fresh: FreshIds) -> Relation:
     if isinstance(relation, Aggregate):
         is_counted = relation.on_error == "set_aside"
         split = {call.field.id for call in relation.calls if _is_split(call, is_counted)}
-        return _of_words(relation, split, fresh) if split else relation
+        return summed_in_words(relation, split, fresh) if split else relation
     return relation
 
 
-def _of_words(relation: Aggregate, split: set[str], fresh: FreshIds) -> Relation:
+def summed_in_words(relation: Aggregate, split: set[str], fresh: FreshIds) -> Project:
+    """The aggregate with these sums as sums of words, put together above it.
+
+    split: the ids of their fields.
+    """
     items = list(passed(relation.fields[: len(relation.groups)]))
     calls: list[AggregateCall] = []
     wholes: list[Item] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
@@ -27,26 +27,30 @@ from windrow.plan.relations.algebra import (
     walk_relations,
 )
 from windrow.plan.relations.blocks import Block, SessionBlock
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.window_algebra import WindowBounds
 
-__all__ = ["explain_tree"]
+__all__ = ["explain_tree", "note_of"]
 
 Sizes = Mapping[Relation, int]
 Algorithms = Mapping[Relation, str]
 
 
 def explain_tree(
-    plan: TreePlan, sizes: Sizes | None = None, algorithms: Algorithms | None = None
+    plan: TreePlan,
+    sizes: Sizes | None = None,
+    algorithms: Algorithms | None = None,
+    running: Sequence[str] | None = None,
 ) -> str:
-    """Both drawings; sizes: the bytes that nodes remember now, algorithms: what blocks run by."""
+    """Both drawings; sizes: the bytes that nodes remember now, algorithms: what blocks run by.
 
-    def noted(node: Relation) -> str:
-        return _note(node, sizes or {}, algorithms or {})
-
+    running: the lines of what runs, where that is not the tree as a whole.
+    """
+    noted = note_of(sizes or {}, algorithms or {})
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
     policy = on_error_words(plan.on_error)
@@ -61,12 +65,21 @@ def explain_tree(
             f"  rules       {', '.join(rules) if rules else 'none changes it'}",
             "as written:",
             *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
-            "as it runs:",
-            *(f"  {line}" for line in show_relation(plan.relation, noted).splitlines()),
+            *(_running(plan, noted) if running is None else running),
             *_closing(plan, noted),
             *_growing(plan),
         ]
     )
+
+
+def note_of(sizes: Sizes, algorithms: Algorithms) -> Callable[[Relation], str]:
+    """What stands below the line of a node in the drawing of what runs."""
+    return lambda node: _note(node, sizes, algorithms)
+
+
+def _running(plan: TreePlan, noted: Callable[[Relation], str]) -> list[str]:
+    drawn = show_relation(plan.relation, noted).splitlines()
+    return ["as it runs:", *(f"  {line}" for line in drawn)]
 
 
 def _headline(plan: TreePlan) -> str:
@@ -155,4 +168,7 @@ _WORDS: dict[type[Relation], str] = {
     AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
     WindowBounds: "keeps the rows; all of them come anew when a window closes",
+    LocalTopRows: "keeps all rows of the bucket, the first in order; O(1) for most changes",
+    LocalAggregate: "keeps the state of one group; O(1) a change, O(log n) for MIN and MAX",
+    Received: "keeps the different rows and their counts; O(1) a change",
 }

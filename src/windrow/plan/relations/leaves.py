@@ -48,12 +48,16 @@ class ViewScan(Relation):
 
 @dataclass(frozen=True)
 class TableScan(Relation):
-    """The newest row of each key of a table; column places[i] of the table is fields[i]."""
+    """The newest row of each key of a table; column places[i] of the table is fields[i].
+
+    key: the places of the columns of its key.
+    """
 
     table: str
     alias: str
     places: tuple[int, ...]
     given: tuple[Field, ...]
+    key: tuple[int, ...]
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -67,6 +71,7 @@ class VersionScan(Relation):
 
     since: the field with the instant from which a version holds; gone: whether from then on there
     is no row. kept_us: for how long a version is there after the next one has come; None: for ever.
+    key: as in TableScan.
     """
 
     table: str
@@ -76,6 +81,7 @@ class VersionScan(Relation):
     since: Field
     gone: Field
     kept_us: int | None
+    key: tuple[int, ...]
 
     @property
     def fields(self) -> tuple[Field, ...]:

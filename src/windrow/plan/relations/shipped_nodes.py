@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from windrow.plan.relations import algebra, blocks, leaves, relation, window_algebra
+from windrow.plan.relations import (
+    algebra,
+    blocks,
+    exchange_algebra,
+    leaves,
+    relation,
+    window_algebra,
+)
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.union_blocks import UnionBlock
 
@@ -18,6 +25,8 @@ _CLASSES: tuple[type[Any], ...] = (
     *(algebra.AggregateCall, algebra.SetOperation, algebra.TopRows, algebra.Unnest),
     *(algebra.ValidRows, algebra.WindowCall, algebra.WindowFunctions),
     *(window_algebra.SessionScan, window_algebra.WindowBound, window_algebra.WindowBounds),
+    *(exchange_algebra.Received, exchange_algebra.Sent),
+    *(exchange_algebra.LocalTopRows, exchange_algebra.LocalAggregate),
     *(blocks.Block, blocks.SessionBlock, UnionBlock, TreePlan),
 )
 

@@ -38,6 +38,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block, SessionBlock
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received
 from windrow.plan.relations.share_parts import count_readers
 from windrow.plan.relations.show_block import (
     block_label,
@@ -196,6 +197,10 @@ class _Drawing:
         alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
         return f"view {node.view}{alias}: {self._fields(node.fields)}"
 
+    def received(self, node: Received) -> str:
+        """What another stage sends."""
+        return f"received {node.number + 1}: {self._fields(node.fields)}"
+
     def table_scan(self, node: TableScan) -> str:
         """A table."""
         alias = "" if node.alias.lower() == node.table.lower() else f" AS {node.alias}"
@@ -249,6 +254,7 @@ class _Drawing:
     def aggregate(self, node: Aggregate) -> str:
         """Groups and aggregates."""
         groups = f"a row for each {self._items(node.groups)}" if node.groups else "one row"
+        groups += " of the bucket" if isinstance(node, LocalAggregate) else ""
         calls = ", ".join(map(self._call, node.calls))
         return f"{groups}: {calls}" if calls else groups
 
@@ -279,6 +285,7 @@ class _Drawing:
         words = [count]
         words += [f"after {node.offset}"] if node.offset else []
         words += [f"for each {self._list(node.partition)}"] if node.partition else []
+        words += ["of the bucket"] if isinstance(node, LocalTopRows) else []
         words += [f"by {self._order(node.order)}"] if node.order else []
         return " ".join(words)
 
@@ -393,4 +400,5 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     WindowBounds: _Drawing.window_bounds,
     SessionScan: _Drawing.session_scan,
     SessionBlock: _Drawing.block,
+    Received: _Drawing.received,
 }

@@ -129,12 +129,12 @@ def _of_table(source: Source, table: TableSchema, context: Context) -> FromRows:
             place=source.window.place or source.place,
         )
     given = tuple(context.fresh(column.name, column.type) for column in table.columns)
-    places = tuple(range(len(given)))
-    scan: Relation = TableScan(table.name, source.alias, places, given)
+    place = (table.name, source.alias, tuple(range(len(given))), given)
+    scan: Relation = TableScan(*place, key=table.key_places)
     if source.as_of is not None:
         since, gone = context.fresh("since", TIMESTAMP), context.fresh("gone", BOOLEAN)
         # For how long versions are kept is known when it is joined.
-        scan = VersionScan(table.name, source.alias, places, given, since, gone, None)
+        scan = VersionScan(*place, since, gone, None, key=table.key_places)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, table.name),), shown)
 

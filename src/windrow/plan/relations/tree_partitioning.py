@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import PlanInput, QueryPlan
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -25,37 +25,60 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    TableScan,
     TopRows,
     Unnest,
     ValidRows,
+    VersionScan,
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
+from windrow.plan.relations.table_partitioning import (
+    Place,
+    clash,
+    copied_inputs,
+    copied_tables,
+    places_of_tables,
+    way_of_table,
+    words_of_tables,
+)
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
+from windrow.schema import BIGINT
 
-__all__ = ["TreePartitioning", "bucket_words", "tree_partitioning"]
+__all__ = ["ALONE", "TreePartitioning", "bucket_words", "can_be_partitioned", "tree_partitioning"]
 
 # So many ways are looked at, of the tree and of each of its parts.
 WAYS_LIMIT = 32
 STEPS_LIMIT = 2_000
 
-# A way to partition: of each input what its rows go by; None: a row may go anywhere.
-Way = Mapping[tuple[Block, int], Expr | None]
+# The key of rows that all go to the first bucket.
+ALONE = Literal(0, BIGINT)
+
+# A way to partition: of each input, table, and relation that is received what its rows go by;
+# None: a row may go anywhere.
+Way = Mapping[Place, Expr | None]
 
 
 @dataclass(frozen=True)
 class TreePartitioning:
     """keys: of each input of the plan the expressions over its stream; none: its rows go anywhere.
 
-    reason: why all rows must be in one bucket; '' where they need not.
+    reason: why all rows must be in one bucket; '' where they need not. tables: of each table
+    likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
+    all buckets have all rows. received: of each relation that a stage is given the expressions over
+    its fields; none: its rows go by all they hold.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
     reason: str = ""
+    tables: tuple[tuple[Expr, ...], ...] = ()
+    copied: frozenset[str] = frozenset()
+    received: tuple[tuple[Expr, ...], ...] = ()
 
     @property
     def is_sharded(self) -> bool:
@@ -73,15 +96,31 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
-    places = [(block, own) for block in plan.blocks for own in range(len(block.entries))]
+    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+        return TreePartitioning((), "it has rows before any row has come")
+    inputs: list[Place] = [
+        (block, own) for block in plan.blocks for own in range(len(block.entries))
+    ]
+    tables, copied = places_of_tables(plan.own_tables), copied_tables(found[0])
+    places = [*inputs, *tables, *((each, 0) for each in plan.received)]
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
+    alike = [way for way in alike if copied_tables(way) == copied]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
-    by_input = zip(*ways, strict=True)
+    keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
+    tables_from, received_from = len(inputs), len(inputs) + len(tables)
     return TreePartitioning(
-        tuple(tuple(part for part in parts if part is not None) for parts in by_input)
+        tuple(keys[:tables_from]),
+        tables=tuple(keys[tables_from:received_from]),
+        copied=copied,
+        received=tuple(keys[received_from:]),
     )
+
+
+def can_be_partitioned(relation: Relation) -> bool:
+    """Whether the relation is the sum of what it is in each of many buckets."""
+    return next(_Search().ways(relation, None), None) is not None
 
 
 class _Search:
@@ -111,6 +150,10 @@ class _Search:
     def _ways(self, node: Relation, key: Expr | None) -> Iterator[Way]:
         if isinstance(node, Block):
             return self._of_block(node, key)
+        if isinstance(node, Received | Sent | LocalTopRows | LocalAggregate):
+            return self._of_stage(node, key)
+        if isinstance(node, TableScan | VersionScan):
+            return self._of_table(node, key)
         if isinstance(node, Project):
             by_id = {item.field.id: item.expression for item in node.items}
             return self.ways(node.input, None if key is None else substituted(key, by_id))
@@ -122,7 +165,7 @@ class _Search:
             return self._of_set(node, key)
         needed = _needed(node)
         if needed is None:
-            return self._fails("it has constant rows, tables or views")
+            return self._fails("it has constant rows or views")
         (source,), (parts, words) = node.inputs, needed
         return self._grouped(source, parts, key, words)
 
@@ -159,6 +202,31 @@ class _Search:
                 other = right if key is None else _within(key, named, right)
                 if own is not None and other is not None:
                     yield from self._together([(node.left, own), (node.right, other)])
+        yield from self._of_copies(node, key, pairs)
+
+    def _of_copies(
+        self, node: Join | AsOfJoin, key: Expr | None, pairs: Sequence[tuple[Expr, Expr]]
+    ) -> Iterator[Way]:
+        """Rows of one input stay where they are, and meet copies of tables there."""
+        for kept, copies in copied_inputs(node):
+            asked: Sequence[Expr | None] = [key]
+            if key is not None and not read_ids(key) <= ids_of(kept):
+                # What the copy calls the key, the other input may call, too.
+                named = (pair if kept is node.left else pair[::-1] for pair in pairs)
+                found = (_within(key, other, own) for own, other in named)
+                equal = [each for each in found if each is not None]
+                asked = equal[:1] if node.kind == "inner" else []
+            for each in asked:
+                for way in self.ways(kept, each):
+                    both = _merged(way, copies)
+                    if both is not None:
+                        yield both
+
+    def _of_table(self, scan: TableScan | VersionScan, key: Expr | None) -> Iterator[Way]:
+        way = way_of_table(scan, key)
+        if way is None:
+            return self._fails(f"rows of {scan.alias} are needed by what is not in its key")
+        return iter([way])
 
     def _of_set(self, node: SetOperation, key: Expr | None) -> Iterator[Way]:
         types = [field.type for field in node.given]
@@ -192,6 +260,28 @@ class _Search:
                 else:
                     self._tell("a window is needed by one key here and by another one there")
 
+    def _of_stage(
+        self, node: Received | Sent | LocalTopRows | LocalAggregate, key: Expr | None
+    ) -> Iterator[Way]:
+        """What a stage is given goes by any key; what each bucket has adds up above."""
+        if isinstance(node, Received):
+            return iter([{(node, 0): key}])
+        if isinstance(node, Sent):
+            return self._of_sent(node)
+        assert key is None
+        return self.ways(node.input, None)
+
+    def _of_sent(self, node: Sent) -> Iterator[Way]:
+        """Parts of which each is in one bucket, or in all by a key of its own."""
+        shared = [
+            (part, None) for part, alone in zip(node.parts, node.alone, strict=True) if not alone
+        ]
+        one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
+        blocks = [part for part in one if isinstance(part, Block)]
+        kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
+        for way in self._together(shared) if shared else [{}]:
+            yield {**way, **kept}
+
     # ---- blocks
 
     def _of_block(self, block: Block, key: Expr | None) -> Iterator[Way]:
@@ -212,7 +302,7 @@ class _Search:
             yield from self._fails(_block_words(block))
 
     def _by_column(self, block: Block, column: Expr | None) -> Way | None:
-        way: dict[tuple[Block, int], Expr | None] = {}
+        way: dict[Place, Expr | None] = {}
         for plan in block.plans:
             keys: Sequence[Expr | None] | None = [None] * len(plan.inputs)
             if column is not None:
@@ -255,6 +345,8 @@ def _merged(one: Way, other: Way) -> Way | None:
     """Both, where they agree: a row that may go anywhere may go there."""
     found = dict(one)
     for place, key in other.items():
+        if clash(found, place):
+            return None
         if key is None or found.get(place, key) is None:
             found.setdefault(place, key)
             if found[place] is None:
@@ -362,9 +454,12 @@ def bucket_words(plan: TreePlan, buckets: int | None = None) -> str:
     if found.reason:
         return f"in one bucket, because {found.reason}"
     many = "many" if buckets is None else str(buckets)
+    if plan.received:
+        return f"in {many} buckets"
     shown = []
     for (own, number), entry, keys in zip(plan.places, plan.inputs, found.keys, strict=True):
         named = [entry if at == number else each for at, each in enumerate(own.inputs)]
-        words = show_list(keys, replace(own, inputs=tuple(named)))
-        shown.append(words or f"any row of {entry.alias}")
+        words = show_list(keys, replace(own, inputs=tuple(named))) or f"any row of {entry.alias}"
+        shown.append(f"{entry.alias} in the first" if ALONE in keys else words)
+    shown += words_of_tables(plan.table_scans, found.copied, plan.own_tables, found.tables)
     return f"in {many} buckets by {', '.join(dict.fromkeys(shown))}"

@@ -23,16 +23,19 @@ from windrow.plan.relations.algebra import (
     walk_relations,
 )
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.exchange_algebra import Received, Sent
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
 if TYPE_CHECKING:
+    from windrow.plan.relations.stages import stages_of
     from windrow.plan.relations.tree_partitioning import TreePartitioning, tree_partitioning
 else:
+    stages_of = deferred("windrow.plan.relations.stages", "stages_of")
     tree_partitioning = deferred("windrow.plan.relations.tree_partitioning", "tree_partitioning")
 
-__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
+__all__ = ["RunnablePlan", "TreePlan", "first_stage", "grid_of"]
 
 
 @dataclass(frozen=True)
@@ -182,17 +185,35 @@ class TreePlan:
     def follows_from_rows(self) -> bool:
         """Whether the rows in its windows say all: else what rows gave is remembered beyond them.
 
-        Answers in a window are no longer rows, nor are sums of rows that are never let go. Windows
-        that count rows, and sessions, need the order in which rows came, and those that have left.
+        Answers in a window are no longer rows, nor are sums of rows that are never let go, nor what
+        a stage receives. Windows that count rows, and sessions, need the order in which rows came,
+        and those that have left. Rows of tables never leave by themselves.
         """
         kinds = [entry.window.traits for entry in self.inputs]
         leave = all(each.leaves_by_time and not each.is_endless for each in kinds)
-        return leave and not self.answer_windows
+        remembers = any(isinstance(each, AnswerWindow) for each in walk_relations(self.relation))
+        return leave and not (remembers or self.received or self.own_tables)
 
     @cached_property
     def partitioning(self) -> TreePartitioning:
         """How its rows may be partitioned into buckets."""
         return tree_partitioning(self)
+
+    @cached_property
+    def stages(self) -> tuple[TreePlan, ...]:
+        """The plans that run one above the other where there are several buckets."""
+        return stages_of(self)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether there may be several buckets."""
+        return self.partitioning.is_sharded or len(self.stages) > 1
+
+    @cached_property
+    def received(self) -> tuple[Received, ...]:
+        """What it is given by the stage below, each different relation once."""
+        nodes = (each for each in walk_relations(self.relation) if isinstance(each, Received))
+        return tuple(dict.fromkeys(nodes))
 
     @cached_property
     def select(self) -> tuple[OutputColumn, ...]:
@@ -222,17 +243,28 @@ class TreePlan:
         )  # fmt: skip
 
 
+def first_stage(plan: TreePlan, buckets: int) -> TreePlan:
+    """What takes the rows of streams: the plan itself where there is nothing to exchange."""
+    return plan.stages[0] if buckets > 1 else plan
+
+
 def grid_of(relation: Relation, every_us: int | None) -> int:
     """The span such that every tick, of the query and of queries inside it, is a multiple of it."""
     if every_us is None:
         return 1
-    inner = (node.every_us for node in walk_relations(relation) if isinstance(node, AnswerWindow))
+    nodes = list(walk_relations(relation))
+    inner = [node.every_us for node in nodes if isinstance(node, AnswerWindow)]
+    inner += [node.grid_us for node in nodes if isinstance(node, Sent)]
     return math.gcd(every_us, *inner)
 
 
 def _entered(relation: Relation) -> Iterator[Relation]:
-    if isinstance(relation, (Block, AnswerWindow, ViewScan, TableScan)):
+    if isinstance(relation, (Block, AnswerWindow, ViewScan, TableScan, Received)):
         yield relation
+    elif isinstance(relation, Sent):
+        for part, is_entered in zip(relation.parts, relation.entered, strict=True):
+            if is_entered:
+                yield from _entered(part)
     else:
         for part in relation.inputs:
             yield from _entered(part)

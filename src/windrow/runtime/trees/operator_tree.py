@@ -15,11 +15,12 @@ from windrow.operators.relations.operator import NO_LIMIT, RelationOperator
 from windrow.operators.relations.registry import operator_of
 from windrow.plan.relations.algebra import Relation, TableScan, Values, VersionScan, ViewScan
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.exchange_algebra import Received
 
 __all__ = ["LEAVES", "OperatorTree"]
 
-# Nodes without operators: they have windows, or read a view or a table.
-LEAVES = (Block, ViewScan, TableScan, VersionScan)
+# Nodes without operators: they have windows, read a view or a table, or are received.
+LEAVES = (Block, ViewScan, TableScan, VersionScan, Received)
 
 # Changes that a node gives are remembered from step to step, less and less.
 FADING = 0.9
@@ -110,6 +111,11 @@ class OperatorTree:
                 assert operator is not None
                 found.append(operator.advance([found[place] for place in inputs], at))
         return found[-1]
+
+    @property
+    def root(self) -> RelationOperator | None:
+        """The operator of the last node, if it has one."""
+        return self._operators[-1]
 
     @property
     def windows(self) -> dict[Relation, AnswerWindowOperator]:

@@ -34,6 +34,7 @@ from windrow.runtime.trees.fused_leaf import FusedLeaf
 from windrow.runtime.trees.leaf_of_block import leaf_of
 from windrow.runtime.trees.leaves import Leaf
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
+from windrow.runtime.trees.received_leaf import ReceivedLeaf
 from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
 from windrow.windows.instants import NO_INSTANTS, merged
@@ -92,6 +93,8 @@ class TreeShard:
             for scan in plan.table_scans
         }
         self._leaves |= [(scan, each) for scan, each in self.table_leaves.items()]
+        self._received = {node: ReceivedLeaf(node) for node in plan.received}
+        self._leaves |= [(node, each) for node, each in self._received.items()]
         self._types = [field.type.arrow for field in plan.outputs]
         self._tree = OperatorTree(plan.relation)
         self._closing = None if plan.closing is None else ClosingTree(plan.closing, self._types)
@@ -136,6 +139,13 @@ class TreeShard:
                 first, before = int(rows.times.min()), self._first_us[number]
                 self._first_us[number] = first if before is None else min(before, first)
 
+    def receive(self, changes: Mapping[int, Changes], first_us: Mapping[int, int]) -> None:
+        """Changes of what another stage sends, by number; first_us: of the rows below it."""
+        self._forget_sizes()
+        for node, leaf in self._received.items():
+            given = changes.get(node.number, no_changes(leaf.types))
+            leaf.receive(given, first_us.get(node.number))
+
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows and run to `until`, inclusive."""
         if changes:
@@ -176,15 +186,23 @@ class TreeShard:
     def _begin_windows(self) -> None:
         """A query inside this one answers from the first row of its own streams on."""
         for node, window in self._tree.windows.items():
-            leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
-            owned = [block in leaves for block in self.plan.blocks for _ in block.entries]
-            found = zip(self._first_us, owned, strict=True)
-            first = [time for time, is_own in found if is_own and time is not None]
-            read = [*self.view_leaves.items(), *self.table_leaves.items()]
-            others = (leaf.first_us for scan, leaf in read if scan in leaves)
-            first += [time for time in others if time is not None]
-            if first:
-                window.begin(min(first))
+            first = self._first_of(node)
+            if first is not None:
+                window.begin(first)
+
+    def _first_of(self, node: Relation) -> int | None:
+        """The time of the first row of any stream below a node, if one has come."""
+        leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
+        owned = [block in leaves for block in self.plan.blocks for _ in block.entries]
+        found = zip(self._first_us, owned, strict=True)
+        first = [time for time, is_own in found if is_own]
+        first += [leaf.first_us for scan, leaf in self._reading if scan in leaves]
+        return min((time for time in first if time is not None), default=None)
+
+    @property
+    def _reading(self) -> list[tuple[Relation, ViewLeaf | ReceivedLeaf]]:
+        """The leaves that have no windows."""
+        return [*self.view_leaves.items(), *self.table_leaves.items(), *self._received.items()]
 
     def _entered(self) -> Vector:
         """The instants at which answers of queries inside this one entered its windows.
@@ -254,8 +272,7 @@ class TreeShard:
     @property
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""
-        read = (*self.view_leaves.values(), *self.table_leaves.values())
-        found = [*self._first_us, *(leaf.first_us for leaf in read)]
+        found = [*self._first_us, *(leaf.first_us for _, leaf in self._reading)]
         return min((each for each in found if each is not None), default=None)
 
     @property

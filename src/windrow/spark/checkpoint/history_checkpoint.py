@@ -15,6 +15,7 @@ from typing import Any
 from windrow.errors import CheckpointError
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.checkpoint.history_declaration import declared
+from windrow.spark.checkpoint.query_checkpoint import session_mark
 from windrow.storage import Storage
 
 __all__ = ["HISTORIES_FOLDER", "HistoryCheckpoint"]
@@ -32,7 +33,8 @@ class HistoryCheckpoint:
 
     def __init__(self, root: Storage, stream: str) -> None:
         self._stream = stream
-        self.storage = root.inside(HISTORIES_FOLDER).inside(_folder_of(stream))
+        self._folder, self._mark = _folder_of(stream), session_mark(root)
+        self.storage = root.inside(HISTORIES_FOLDER).inside(self._folder)
         self.control = self.storage.inside("control")
 
     @property
@@ -43,7 +45,12 @@ class HistoryCheckpoint:
     @property
     def run_name(self) -> str:
         """How Spark calls its runs, each with a word of its own behind it."""
-        return "windrow history "
+        return f"windrow {self.operator} {self._mark}"
+
+    @property
+    def operator(self) -> str:
+        """The name of its run, which no query can have."""
+        return f"@{self._folder}"
 
     @property
     def is_new(self) -> bool:

@@ -125,6 +125,17 @@ class Bundle(StreamingRun):
     def _names(self) -> list[str]:
         return [query.name for query in self._queries.values()]
 
+    @property
+    def members(self) -> list[str]:
+        """The names of the queries at work in it."""
+        return self._names()
+
+    @property
+    def clock_us(self) -> int | None:
+        """The clock that all its queries share; one that has just begun may not know it yet."""
+        clocks = [query.status.clock_us for query in self._queries.values()]
+        return max((clock for clock in clocks if clock is not None), default=None)
+
     def _admit(self, query: QueryOutlet, sink: object, buckets: int) -> None:
         """Gives a query its number, and the order to begin where it has not been given."""
         plan = one_block(query.plan)

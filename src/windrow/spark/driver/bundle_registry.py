@@ -72,6 +72,11 @@ class BundleRegistry:
         """The names of the queries that run in shared operators, or did when these stopped."""
         return [name for bundle in self._known.values() for name in bundle.record.running()]
 
+    def members(self, operator: str) -> list[str]:
+        """The queries at work in the shared operator of that name; none where it is no such."""
+        bundle = (self._bundles or {}).get(operator)
+        return [] if bundle is None else bundle.members
+
     def runs(self, name: str) -> bool:
         """Whether a query of that name is among them."""
         return self._of(name) is not None

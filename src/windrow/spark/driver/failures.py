@@ -9,8 +9,8 @@ from pyspark.errors import PySparkException
 
 from windrow.errors import DataError, WindrowError
 from windrow.spark.checkpoint.spark_part import checkpoint_trouble
-from windrow.spark.driver.first_start import is_worker_late
 from windrow.spark.processes.shipped_errors import cause_line, received_error
+from windrow.spark.processes.transient import is_worker_late
 
 __all__ = ["SPARK_FAILURES", "failure_of", "is_unread"]
 

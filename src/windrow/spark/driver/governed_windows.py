@@ -21,10 +21,13 @@ from windrow.governor.window_table import QueryRow, WindowRow
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.life import life_of
 from windrow.runtime.shard import Shard
+from windrow.runtime.tables.table_store import TableStore
 from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.schema import BIGINT, Column
 from windrow.service_levels import UNMET
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.worker.window_report import RECENT_PARTS, WindowReport, window_reports
+from windrow.table_schema import TableSchema
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["GovernedQuery", "SparkInput", "query_rows_of", "window_rows_of", "windows_of"]
@@ -114,9 +117,15 @@ def windows_of(query: GovernedQuery) -> list[MeasuredWindow]:
     reports = query.status.windows
     if not any(report.capacity for report in reports):
         plan = query.plan
-        shard = TreeShard(plan) if isinstance(plan, TreePlan) else Shard(plan)
+        shard = _empty_tree(plan) if isinstance(plan, TreePlan) else Shard(plan)
         reports = [replace(each, bytes=each.column_bytes) for each in window_reports(shard)]
     return [_measured(query, report) for report in reports]
+
+
+def _empty_tree(plan: TreePlan) -> TreeShard:
+    """The tree before any row has come; which columns tables without rows have does not matter."""
+    nothing = TableStore(TableSchema("nothing", (Column("key", BIGINT),), "", key=("key",)))
+    return TreeShard(plan, tables=dict.fromkeys(plan.own_tables, nothing))
 
 
 def window_rows_of(queries: Iterable[GovernedQuery]) -> list[WindowRow]:

@@ -54,6 +54,16 @@ class HistoryRun(StreamingRun):
         self._replies: dict[str, list[BucketReply]] = {}
         self._changed = threading.Condition()
 
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        return f"HISTORY({self.schema.stream.name})"
+
+    @property
+    def operator(self) -> str:
+        """As Spark calls it."""
+        return self._checkpoint.operator
+
     def _sources(self) -> Mapping[str, DataFrame]:
         return {self.schema.stream.name: self._source}
 
@@ -69,6 +79,7 @@ class HistoryRun(StreamingRun):
 
     def _take(self, batch: Batch) -> None:
         """A repeated batch returns the same."""
+        self._lease.check()
         outputs = [HistoryOutput.from_bytes(given) for given in batch.outputs]
         outputs.sort(key=lambda output: output.bucket)
         replies: dict[str, list[BucketReply]] = {}
@@ -117,6 +128,16 @@ class HistoryRun(StreamingRun):
         if not self._given and self.is_running:
             self._answered(HistoryQuestion(uuid.uuid4().hex))
         return self._given
+
+    @property
+    def latest(self) -> list[HistoryOutput]:
+        """What the buckets gave in the last batch of this session; nothing is asked for it."""
+        return self._given
+
+    @property
+    def clock_us(self) -> int | None:
+        """The instant through which it is complete, after its last batch."""
+        return self._given[0].clock_us if self._given else None
 
     @property
     def ledger(self) -> Ledger:

@@ -8,40 +8,24 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
 from windrow.history.operator import spec_of
 from windrow.history.questions.ask import ask, ask_progressively
 from windrow.plan.history_plan import HistoryPlan
-from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.runtime.ledger import Ledger
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.drawn_history import drawn_series, drawn_tree
 from windrow.spark.driver.history import HistoryRun
-from windrow.sql.statements import QueryText, Select
 from windrow.storage import Storage
 
-__all__ = ["HistoryRegistry", "refuse_history"]
+__all__ = ["HistoryRegistry"]
 
 Folder = str | os.PathLike[str]
 Interval = tuple[int | None, int | None]  # None: from the start, to where it is complete
-
-
-def refuse_history(select: QueryText) -> None:
-    """Refuses continuous questions about the past."""
-    if isinstance(select, Select) and reads_history(select):
-        raise UnsupportedError(
-            "WU420",
-            "a continuous query over HISTORY is not supported on Spark",
-            hint=(
-                "call session.ask() as often as you like for the past TO NOW; "
-                "windrow.connect() without Spark runs such queries"
-            ),
-            place=select.sources[0].place,
-        )
 
 
 class HistoryRegistry:
@@ -74,8 +58,13 @@ class HistoryRegistry:
         folder = None if archive is None else _archive(archive, is_new=checkpoint.is_new)
         place = (checkpoint, self._buckets, folder)
         history = HistoryRun(self._spark, schema, source, *place)
-        history.launch(trigger)
+        # Before it runs: whoever hears of its start asks whose it is.
         self._histories[name] = history
+        try:
+            history.launch(trigger)
+        except WindrowError:
+            del self._histories[name]
+            raise
 
     def ask(self, plan: HistoryPlan) -> pa.Table:
         """The answer to a question."""
@@ -125,6 +114,11 @@ class HistoryRegistry:
         """Stops all histories."""
         for history in self._histories.values():
             history.stop(timeout)
+
+    @property
+    def runs(self) -> dict[str, HistoryRun]:
+        """What keeps them on Spark, by the name that people read."""
+        return {history.name: history for history in self._histories.values()}
 
     def ledgers(self) -> dict[str, Ledger]:
         """By stream, where the rows of its history went."""

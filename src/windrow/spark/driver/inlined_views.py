@@ -13,7 +13,9 @@ from windrow.sql import parse_query
 from windrow.sql.double_quotes import names_in_backquotes
 
 if TYPE_CHECKING:
-    from windrow.spark.driver.query import SparkQuery
+    from collections.abc import Mapping
+
+    from windrow.query import Query
 
 __all__ = ["InlinedViews"]
 
@@ -22,9 +24,10 @@ class InlinedViews:
     """Names that stand for queries."""
 
     _catalog: Catalog
-    _queries: dict[str, SparkQuery]
     _double_quotes: str
 
+    @abstractmethod
+    def _queries_by_name(self) -> Mapping[str, Query]: ...
     @abstractmethod
     def _knowing_functions(self) -> AbstractContextManager[None]: ...
 
@@ -39,7 +42,7 @@ class InlinedViews:
             session.query("SELECT MAX(n) AS n FROM busy")
         """
         plain = names_in_backquotes(text, self._double_quotes)
-        if any(each.lower() == name.lower() for each in self._queries):
+        if any(each.lower() == name.lower() for each in self._queries_by_name()):
             message = f"a query named {name!r} exists already"
             raise BindingError("WB104", message, hint="choose another")
         with self._knowing_functions():

@@ -13,15 +13,20 @@ from windrow.clocks import COMPLETE, refuse_arrival
 from windrow.connectors.contract import Source
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.operation_words import operation_words
 from windrow.jobs.watcher import JobWatcher, Standing
 from windrow.schema import StreamSchema
 from windrow.sinks import Sink
+from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.driver.triggers import AVAILABLE
+from windrow.spark.monitoring.operation_rows import operation_rows
 from windrow.spark.settings import local_session
 
 __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
+
+StartedQuery = SparkQuery | SparkHistoryQuery
 
 DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
@@ -44,6 +49,8 @@ def run_on_spark(
     sources = job.sources()
     for schema, source in sources.values():
         source.check_on_spark(schema)  # now, as Spark takes its time to start
+    for table, source in job.table_sources().values():
+        source.check_on_spark(table)
     spark = local_session(ui=ui, jars=jars, packages=packages)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
@@ -80,11 +87,16 @@ def _run(
 def _declare(
     job: Job, session: SparkWindrowSession, sources: dict[str, tuple[StreamSchema, Source]]
 ) -> str | None:
-    """Streams, functions, views and histories of the script; returns the trigger of queries."""
+    """Streams, tables, functions, views and histories; returns the trigger of queries."""
     for function in job.functions.values():
         session.add_function(function)
     for name, (schema, source) in sources.items():
         session.stream(name, schema.types, source=source, **schema.declared())
+    for each in job.tables.values():
+        if each.source is not None:
+            table = each.schema
+            time = table.time or None
+            session.table(table.name, table.types, key=table.key, time=time, source=each.source)
     for view in job.views_of(sources):
         session.view(view.name, view.text)
     for name, history in job.histories.items():
@@ -95,7 +107,7 @@ def _declare(
 
 
 def _end(
-    job: Job, session: SparkWindrowSession, started: dict[str, SparkQuery], watcher: JobWatcher
+    job: Job, session: SparkWindrowSession, started: dict[str, StartedQuery], watcher: JobWatcher
 ) -> None:
     """All streams are complete: the last answers come, and those about the past."""
     session.finish()
@@ -106,19 +118,20 @@ def _end(
         watcher.ended(question.name, session.ask(question.text))
     watcher.advanced(_rows_read(session), 1.0)
     watcher.stood(lambda: [_standing(query) for query in started.values()])
+    watcher.operated(operation_rows(session.progress()))
     # Histories count bad rows, and keep none of them.
     read = {name: None for query in started.values() for name in query.plan.streams}
     watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in read})
 
 
-def _goes_on(started: list[SparkQuery], trigger: str | None) -> bool:
+def _goes_on(started: list[StartedQuery], trigger: str | None) -> bool:
     """Whether a query runs; histories alone go on for ever where a source has no end."""
     if not started:
         return trigger != AVAILABLE
     return bool([query for query in started if not _has_ended(query)])
 
 
-def _has_ended(query: SparkQuery) -> bool:
+def _has_ended(query: StartedQuery) -> bool:
     """Whether a query has; raises what it failed with."""
     return not query.is_running and query.await_end()
 
@@ -133,7 +146,7 @@ def _is_ending_within(interruption: Interruption, span_s: float) -> bool:
 
 def _started(
     job: Job, session: SparkWindrowSession, watcher: JobWatcher, trigger: str | None
-) -> dict[str, SparkQuery]:
+) -> dict[str, StartedQuery]:
     """All queries of the job at work, in as few Spark queries as can be.
 
     A query that the checkpoint still runs and the script no longer has is ended.
@@ -158,10 +171,13 @@ def _show(show: Callable[[pa.Table], None], answers: pa.Table, batch_id: int) ->
         show(answers)
 
 
-def _standing(query: SparkQuery) -> Standing:
+def _standing(query: StartedQuery) -> Standing:
     """Results are kept by sinks into memory only, and shown at the end: answers tell the rest."""
     status = query.status
-    return Standing(query.name, status.clock_us, None, None, status.answers)
+    latency = query.run.meter.times.shown()
+    took = latency["batch_ms"]
+    words = operation_words(took.get("p50"), took.get("p95"), latency["busy"])
+    return Standing(query.name, status.clock_us, None, None, status.answers, words)
 
 
 def _rows_read(session: SparkWindrowSession) -> int:

@@ -6,7 +6,7 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -14,15 +14,18 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.plan.fingerprint import fingerprint
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan, first_stage
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.table_declaration import tables_of_text, tables_text
 from windrow.spark.driver.parquet_scan import files_scanned
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.processes.python_worker import plan_of, tree_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
@@ -35,12 +38,19 @@ from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
 from windrow.spark.shuffle.parquet_rows import rows_of_files
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
+from windrow.spark.shuffle.table_packer import TablePacker
 from windrow.spark.shuffle.task_packer import TaskPacker, packing
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
-__all__ = ["bundle_outputs", "history_outputs", "shard_outputs", "started_stream"]
+__all__ = [
+    "bundle_outputs",
+    "history_outputs",
+    "question_outputs",
+    "shard_outputs",
+    "started_stream",
+]
 
 OUTPUT_MODE = "append"
 
@@ -50,21 +60,22 @@ PackerOf = Callable[[int, TaskContext | None], TaskPacker]  # by the number of t
 def shard_outputs(
     session: SparkSession,
     plan: RunnablePlan,
-    fingerprint: str,
+    print_: str,
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
     grid_us: int,
     routing: Routing = NO_ROUTING,
+    tables: Sequence[TableFeed] = (),
 ) -> DataFrame:
-    """The stream of what the shards give, one row per bucket and batch."""
+    """The stream of what the shards give, one row per bucket and batch; tables: those it reads."""
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:
             if is_tree:
-                return TreePacker(tree_of(text), stream, buckets, task)
+                return TreePacker(first_stage(tree_of(text), len(buckets)), stream, buckets, task)
             packer = Packer(plan_of(text), stream, buckets, task, routing)
             if grid_us > 1 and not routing.keys:
                 packer.combine_above(known_completeness(context, owner, stream), grid_us)
@@ -76,15 +87,38 @@ def shard_outputs(
         _read_and_packed(sources[name], columns_read(plan, name), packer_of(name))
         for name in plan.streams
     ]
+    packed += [_packed_table(text, feed, checkpoint, buckets) for feed in tables]
+    packed.append(control_packets(session, checkpoint.control.uri, buckets))
+    if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
+        return _given_by_stages(plan, text, owner, buckets, packed)
+    given: tuple[Any, ...] = (text, print_, owner, grid_us)
+    if is_tree:
+        given = (*given, tables_text(feed.schema for feed in tables))
     step = "tree_step" if is_tree else "shard_step"
-    operator = BucketOperator(step, (text, fingerprint, owner, grid_us), buckets)
-    return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
+    return _given_by(BucketOperator(step, given, buckets), packed)
+
+
+def _given_by_stages(
+    plan: TreePlan, text: str, owner: str, buckets: tuple[int, ...], packed: list[DataFrame]
+) -> DataFrame:
+    """An operator for each stage; between them all that goes from buckets to buckets."""
+    prints = [fingerprint(stage) for stage in plan.stages]
+    # What cannot be partitioned is in the first bucket.
+    used = [buckets if stage.partitioning.is_sharded else buckets[:1] for stage in plan.stages]
+    frame = reduce(DataFrame.union, packed)
+    for number, own in enumerate(used):
+        receivers = used[number + 1] if number + 1 < len(used) else ()
+        given = (text, prints, owner, number, len(receivers))
+        operator = BucketOperator("stage_step", given, own, receivers)
+        schema = PACKET_SCHEMA if receivers else OUTPUT_SCHEMA
+        frame = _by_bucket(operator, frame, schema)
+    return frame
 
 
 def bundle_outputs(
     session: SparkSession,
     carrier: QueryPlan,
-    fingerprint: str,
+    print_: str,
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
@@ -103,7 +137,7 @@ def bundle_outputs(
         )
         for input_index, name in enumerate(carrier.streams)
     ]
-    given = (text, fingerprint, checkpoint.spark_location)
+    given = (text, print_, checkpoint.spark_location)
     operator = BucketOperator("bundle_step", given, buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
@@ -127,9 +161,41 @@ def history_outputs(
     return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
+def question_outputs(
+    session: SparkSession,
+    schema: HistorySchema,
+    text: str,
+    source: DataFrame,
+    checkpoint: QueryCheckpoint,
+    buckets: tuple[int, ...],
+) -> DataFrame:
+    """The stream of what the bucket of a continuous question gives; text: as workers read it."""
+    history = history_text(schema)
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        return HistoryPacker(history_of_text(history), buckets, task)
+
+    packed = _packed(source, columns_kept(schema), packer_of)
+    operator = BucketOperator("question_step", (text, checkpoint.spark_location), buckets)
+    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+
+
 def _packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
     """The rows of a stream as packets for the buckets."""
     return checked(source, columns).mapInArrow(packing(packer_of), PACKET_SCHEMA)
+
+
+def _packed_table(
+    text: str, feed: TableFeed, checkpoint: QueryCheckpoint, buckets: tuple[int, ...]
+) -> DataFrame:
+    """The changes of a table as packets for the buckets."""
+    schema, form = tables_text([feed.schema]), feed.form
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        (table,) = tables_of_text(schema)
+        return TablePacker(tree_of(text), table, form, buckets, task)
+
+    return feed.records(checkpoint).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 
 
 def _read_and_packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
@@ -155,8 +221,9 @@ def started_stream(
 
 
 def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
-    return (
-        reduce(DataFrame.union, packed)
-        .groupBy("bucket")
-        .transformWithStateInPandas(operator, OUTPUT_SCHEMA, OUTPUT_MODE, "None")
-    )
+    return _by_bucket(operator, reduce(DataFrame.union, packed), OUTPUT_SCHEMA)
+
+
+def _by_bucket(operator: BucketOperator, packets: DataFrame, schema: str) -> DataFrame:
+    grouped = packets.groupBy("bucket")
+    return grouped.transformWithStateInPandas(operator, schema, OUTPUT_MODE, "None")

@@ -27,6 +27,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
 from windrow.rows.set_aside import NOTED_IN
 from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.driver.stage_outputs import told_by
 from windrow.spark.driver.tree_publisher import TreePublisher
 from windrow.spark.monitoring.query_account import account_after, new_ledger
 from windrow.spark.monitoring.status import QueryStatus
@@ -110,7 +111,7 @@ class Publication:
     ) -> dict[str, pa.Table]:
         publisher = self._publisher
         if isinstance(publisher, TreePublisher):
-            return publisher.published(outputs, feeds)
+            return publisher.published(told_by(outputs), feeds)
         taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
         next_stop = None
         if self._bounded is not None:

@@ -25,6 +25,7 @@ from windrow.spark.driver.query_routing import NO_SPLIT
 from windrow.spark.driver.query_run import QueryRun
 from windrow.spark.driver.query_widths import QueryWidths
 from windrow.spark.driver.streaming_run import StreamingRun
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.driver.triggers import trigger_options
 from windrow.spark.monitoring.progress import progress_of
 from windrow.spark.monitoring.query_account import ledger_of
@@ -57,6 +58,7 @@ class SparkQuery(PlannedQuery, Query):
         buckets: int | None,
         governing: Governing,
         is_recorded: Callable[[str], bool],
+        tables: Mapping[str, TableFeed],
     ) -> None:
         super().__init__(name, threading.RLock())
         self.plan = plan
@@ -65,7 +67,7 @@ class SparkQuery(PlannedQuery, Query):
         self._is_recorded = is_recorded  # whether the checkpoint runs it in a shared operator
         self._widths = QueryWidths(plan, checkpoint.control)
         self._outlet = QueryOutlet(name, plan)
-        place = (sources, checkpoint, buckets, governing.after_batch)
+        place = (sources, checkpoint, buckets, governing.after_batch, tables)
         self._own = QueryRun(spark, plan, self._outlet, *place)
         self._bundle: Bundle | None = None
 
@@ -160,10 +162,8 @@ class SparkQuery(PlannedQuery, Query):
 
             query.progress()["is_running"]
         """
-        stream = self.run.stream
-        last = stream.lastProgress if stream is not None else None
         rows = window_rows_of([self])
-        return progress_of(self.name, self.status, self.is_running, last, rows, self.plan)
+        return progress_of(self.name, self.status, self.is_running, self.run, rows, self.plan)
 
     def rows_read(self, batch_id: int) -> int | None:
         """How many rows a batch of its own run has read; None where only Spark knows."""

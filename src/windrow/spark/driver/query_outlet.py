@@ -11,8 +11,7 @@ from windrow.errors import UnsupportedError
 from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
-from windrow.plan.relations.explain import explain_tree
-from windrow.plan.relations.tree_partitioning import bucket_words
+from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
@@ -163,8 +162,8 @@ class QueryOutlet:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
         status, plan = self.status, self.plan
         if isinstance(plan, TreePlan):
-            drawn = explain_tree(plan, *measured_nodes(plan, status.tree))
-            return f"{drawn}\n{bucket_words(plan, len(status.bucket_rows) or None)}"
+            measured = measured_nodes(plan, status.tree)
+            return explain_on_spark(plan, *measured, len(status.bucket_rows) or None)
         if status.figures is None:
             return explain(plan)
         running = " and ".join(status.algorithms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from windrow.errors import UnsupportedError
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
-from windrow.spark.monitoring.metrics import skew_of
+from windrow.spark.monitoring.skew import skew_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.heavy_keys import heavy_shares
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,12 +16,15 @@ from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.prepare import can_shard
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.checkpoint.table_declaration import with_tables
 from windrow.spark.driver.batch_gate import BatchGate
 from windrow.spark.driver.failures import SPARK_FAILURES
 from windrow.spark.driver.pipeline import shard_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
+from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.driver.triggers import trigger_options
 from windrow.spark.monitoring.batch_listener import BATCHES_KEPT
 from windrow.spark.shuffle.known_completeness import tell_completeness
@@ -44,6 +47,7 @@ class QueryRun(StreamingRun):
         checkpoint: QueryCheckpoint,
         buckets: int | None,
         after_batch: Callable[[], None],
+        tables: Mapping[str, TableFeed],
     ) -> None:
         super().__init__(spark, checkpoint, f"query {checkpoint.query!r}", buckets)
         self._plan = plan
@@ -51,6 +55,8 @@ class QueryRun(StreamingRun):
         self._run_plan = plan if is_exact else inner_plan(one_block(plan)).plan
         self._outlet = outlet
         self._read = {stream: sources[stream] for stream in plan.streams}
+        read = plan.own_tables if isinstance(plan, TreePlan) else ()
+        self._tables = [tables[name] for name in read]
         self._checkpoint = checkpoint
         self._after_batch = after_batch
         self.routing = QueryRouting(self._run_plan, checkpoint.storage)
@@ -65,29 +71,41 @@ class QueryRun(StreamingRun):
         self.launch(trigger)
 
     def _sources(self) -> Mapping[str, DataFrame]:
+        return {**self._read, **{feed.schema.name: feed.frame for feed in self._tables}}
+
+    def _streams(self) -> Iterable[str]:
         return self._read
 
     def bucket_count(self) -> int:
         """As any run's, where the query can be sharded."""
         plan = self._plan
         if isinstance(plan, TreePlan):
-            return super().bucket_count() if plan.partitioning.is_sharded else 1
+            return super().bucket_count() if plan.is_sharded else 1
         return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
-        place = (fingerprint(self._run_plan), buckets, self._outlet.grid_us)
-        self._checkpoint.claim(*place, self._plan)
+        self._checkpoint.claim(self._fingerprint, buckets, self._outlet.grid_us, self._plan)
+
+    @property
+    def _fingerprint(self) -> str:
+        """Of all that fixes the state of the buckets."""
+        tables = [feed.schema for feed in self._tables]
+        return with_tables(fingerprint(self._run_plan), tables)
 
     def _open(self) -> None:
         spark = self._checkpoint.storage.under("spark")
         check_spark_part(spark, self._outlet.last_saved)
-        self._outlet.begin(last_offsets(spark))
+        last = last_offsets(spark)
+        self._outlet.begin(last)
+        for feed in self._tables if last < 0 else ():
+            feed.prepare(self._checkpoint)
         self._routed = self.routing.with_split(self._split, self._outlet.status)
         self._split = NO_SPLIT  # it is in the checkpoint now, for all runs to come
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
-        return shard_outputs(self._spark, self._run_plan, fingerprint(self._run_plan), *place)
+        plan, fixed = self._run_plan, self._fingerprint
+        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables)
 
     @property
     def _ends_when_done(self) -> bool:
@@ -114,7 +132,7 @@ class QueryRun(StreamingRun):
             outlet.pass_over(batch.number)
             outlet.save()
             return
-        outputs.sort(key=lambda output: output.bucket)
+        outputs = by_bucket(outputs)
         self._rows_read[batch.number] = sum(output.rows_read for output in outputs)
         self._rows_read.pop(batch.number - BATCHES_KEPT, None)
         tables = outlet.absorb(outputs, batch.number)
@@ -128,6 +146,11 @@ class QueryRun(StreamingRun):
     def rows_read(self, batch_id: int) -> int | None:
         """How many rows a batch has read: to Spark, a file that tasks read is one."""
         return self._rows_read.get(batch_id)
+
+    @property
+    def clock_us(self) -> int | None:
+        """The instant through which its last batch has answered."""
+        return self._outlet.status.clock_us
 
     def _ended(self) -> None:
         self._outlet.end()

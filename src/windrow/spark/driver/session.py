@@ -41,12 +41,17 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_m
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.bundle_registry import BundleRegistry
+from windrow.spark.driver.continuous_questions import ContinuousQuestions
 from windrow.spark.driver.governing import Governing
-from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
+from windrow.spark.driver.history import HistoryRun
+from windrow.spark.driver.history_query import SparkHistoryQuery
+from windrow.spark.driver.history_registry import HistoryRegistry
 from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.question_run import QuestionRun
 from windrow.spark.driver.session_reports import SparkSessionReports
-from windrow.spark.driver.without_tables import WithoutTables
+from windrow.spark.driver.session_tables import SparkSessionTables
+from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
@@ -70,7 +75,13 @@ class Stoppable(Protocol):
 
 
 class SparkWindrowSession(
-    GivingFunctions, SparkSessionReports, InlinedViews, WithoutTables, NamedParts, Asking
+    GivingFunctions,
+    SparkSessionReports,
+    InlinedViews,
+    ContinuousQuestions,
+    SparkSessionTables,
+    NamedParts,
+    Asking,
 ):
     """What windrow.connect(spark) returns.
 
@@ -110,10 +121,13 @@ class SparkWindrowSession(
         advise(spark)
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._sources: dict[str, DataFrame] = {}
+        self._tables: dict[str, TableFeed] = {}
         self._queries: dict[str, SparkQuery] = {}
+        self._questions: dict[str, SparkHistoryQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = HistoryRegistry(spark, self._root, buckets)
-        self._metrics = SessionMetrics(spark, self._queries, self.memory, session_mark(self._root))
+        heard = (session_mark(self._root), self._operator_members, self._other_runs)
+        self._metrics = SessionMetrics(spark, self._queries, self.memory, *heard)
         together = (self._sources, buckets, self._governing.after_batch)
         is_lasting = self._temporary is None
         self._bundles = BundleRegistry(spark, self._root, *together, is_lasting=is_lasting)
@@ -165,7 +179,7 @@ class SparkWindrowSession(
 
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
-    ) -> SparkQuery:
+    ) -> SparkQuery | SparkHistoryQuery:
         """Registers a query; start(sink) on the returned query starts it.
 
         Example::
@@ -173,20 +187,13 @@ class SparkWindrowSession(
             count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
             count.start("memory", trigger="1 second")
         """
-        select = parse_query(names_in_backquotes(text, self._double_quotes))
-        refuse_history(select)
+        plain = names_in_backquotes(text, self._double_quotes)
+        select = parse_query(plain)
+        if isinstance(select, Select) and reads_history(select):
+            return self._follow(select, plain, self._new_name(name))
         with self._knowing_functions():
             plan = plan_on_spark(select, self._catalog, algorithm, store)
-        chosen = name or f"query{len(self._queries) + 1}"
-        if not _QUERY_NAME.match(chosen):
-            raise BindingError(
-                "WB418",
-                f"{chosen!r} cannot be the name of a query on Spark, where it becomes a directory",
-                hint="use letters, digits, '_', '-' and '.', at most 100",
-            )
-        if chosen in self._queries:
-            message = f"there already is a query {chosen!r}"
-            raise BindingError("WB419", message, hint="choose another name")
+        chosen = self._new_name(name)
         query = SparkQuery(
             self._spark,
             chosen,
@@ -196,15 +203,30 @@ class SparkWindrowSession(
             self._buckets,
             self._governing,
             self._bundles.runs,
+            self._tables,
         )
         self._governing.admit(query)
         self._queries[chosen] = query
         self._metrics.follow()
         return query
 
+    def _new_name(self, name: str | None) -> str:
+        known = self._queries_by_name()
+        chosen = name or f"query{len(known) + 1}"
+        if not _QUERY_NAME.match(chosen):
+            raise BindingError(
+                "WB418",
+                f"{chosen!r} cannot be the name of a query on Spark, where it becomes a directory",
+                hint="use letters, digits, '_', '-' and '.', at most 100",
+            )
+        if chosen in known:
+            message = f"there already is a query {chosen!r}"
+            raise BindingError("WB419", message, hint="choose another name")
+        return chosen
+
     def start(
         self, queries: Mapping[str, object], trigger: str | None = None
-    ) -> dict[str, SparkQuery]:
+    ) -> dict[str, SparkQuery | SparkHistoryQuery]:
         """Starts queries, by name with their sinks, in as few Spark queries as can be.
 
         Those that read the same streams and can be partitioned by a common key run in one operator,
@@ -215,12 +237,13 @@ class SparkWindrowSession(
 
             session.start({"count": "memory", "alarms": windrow.sinks.parquet("alarms")})
         """
-        given = [(self._named(name), sink) for name, sink in queries.items() if sink is not None]
-        for query, _ in given:
+        named = [(self._named(name), sink) for name, sink in queries.items() if sink is not None]
+        for query, _ in named:
             if query.is_running:
                 raise BindingError(
                     "WB412", f"query {query.name!r} is running already", hint="stop() it first"
                 )
+        given = [(query, sink) for query, sink in named if isinstance(query, SparkQuery)]
         ends = [name for name, sink in queries.items() if sink is None]
         for name in set(ends).difference(self._bundles.recorded()):
             self._named(name)  # whom nobody knows cannot be ended
@@ -230,7 +253,11 @@ class SparkWindrowSession(
                 query.start(sink, trigger)
             else:
                 self._governing.started(query)
-        return {name: self._queries[name] for name in queries if name in self._queries}
+        for query, sink in named:
+            if isinstance(query, SparkHistoryQuery):
+                query.start(sink, trigger)
+        known = self._queries_by_name()
+        return {name: known[name] for name in queries if name in known}
 
     def recorded(self) -> list[str]:
         """Queries that share operators by the checkpoint, which start() must be told of.
@@ -241,18 +268,19 @@ class SparkWindrowSession(
         """
         return self._bundles.recorded()
 
-    def _queries_by_name(self) -> dict[str, SparkQuery]:
-        return self._queries
+    def _queries_by_name(self) -> dict[str, SparkQuery | SparkHistoryQuery]:
+        return {**self._queries, **self._questions}
 
-    def _named(self, name: str) -> SparkQuery:
-        if name not in self._queries:
-            known = ", ".join(self._queries) or "none"
+    def _named(self, name: str) -> SparkQuery | SparkHistoryQuery:
+        queries = self._queries_by_name()
+        if name not in queries:
+            known = ", ".join(queries) or "none"
             raise BindingError(
                 "WB452",
                 f"there is no query {name!r}",
                 hint=f"register it with query(text, name); there are: {known}",
             )
-        return self._queries[name]
+        return queries[name]
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered.
@@ -263,7 +291,8 @@ class SparkWindrowSession(
         """
         select = parse_query(names_in_backquotes(text, self._double_quotes))
         if isinstance(select, Select) and reads_history(select):
-            return bind_history(select, self._catalog, self._histories.schemas)
+            schemas, goes_on = self._histories.schemas, select.every_us is not None
+            return bind_history(select, self._catalog, schemas, continuous=goes_on)
         with self._knowing_functions():
             return plan_on_spark(select, self._catalog, "auto", "auto")
 
@@ -297,6 +326,8 @@ class SparkWindrowSession(
             if not query.is_bundled:
                 query.advance(name, instant_us)
         self._bundles.advance(name, instant_us)
+        for question in self._questions_of(name):
+            question.advance(name, instant_us)
         self._histories.advance(name, instant_us)
 
     def finish(self) -> None:
@@ -310,6 +341,8 @@ class SparkWindrowSession(
             if not query.is_bundled:
                 query.finish()
         self._bundles.finish()
+        for question in self._questions.values():
+            question.finish()
         self._histories.finish()
 
     def history(
@@ -340,6 +373,7 @@ class SparkWindrowSession(
         """
         schema = self._catalog.stream(stream)
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
+        self._metrics.follow()
         self._histories.declare(declared, self._sources[schema.name], archive, trigger)
 
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
@@ -402,6 +436,16 @@ class SparkWindrowSession(
             for query in self._queries.values():
                 if not query.is_bundled:
                     stopping.callback(stop, query)
+            for question in self._questions.values():
+                stopping.callback(stop, question)
+
+    def _other_runs(self) -> dict[str, HistoryRun | QuestionRun]:
+        """What runs besides queries over windows, by the names that people read."""
+        questions = {name: question.run for name, question in self._questions.items()}
+        return {**self._histories.runs, **questions}
+
+    def _operator_members(self, operator: str) -> list[str]:
+        return self._bundles.members(operator)
 
     def _running(self) -> list[SparkQuery]:
         return [query for query in self._queries.values() if query.is_running]

@@ -15,8 +15,10 @@ from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.spark.driver.governed_windows import query_rows_of, window_rows_of
 from windrow.spark.driver.governing import Governing
+from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.history_registry import HistoryRegistry
 from windrow.spark.driver.query import SparkQuery
+from windrow.spark.monitoring.history_progress import history_progress
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 
 __all__ = ["SparkSessionReports"]
@@ -36,6 +38,7 @@ class SparkSessionReports:
     _catalog: Catalog
     _sources: dict[str, DataFrame]
     _queries: dict[str, SparkQuery]
+    _questions: dict[str, SparkHistoryQuery]
     _governing: Governing
     _histories: HistoryRegistry
     _metrics: SessionMetrics
@@ -123,6 +126,11 @@ class SparkSessionReports:
             for stream, ledger in query.status.ledgers.items()
         ]
         rows += [
+            {"stream": stream, "query": query.name, **asdict(ledger)}
+            for query in self._questions.values()
+            for stream, ledger in query.ledgers.items()
+        ]
+        rows += [
             {"stream": stream, "query": f"HISTORY({stream})", **asdict(ledger)}
             for stream, ledger in self._histories.ledgers().items()
         ]
@@ -136,6 +144,24 @@ class SparkSessionReports:
             session.histories().select(["stream", "rows", "bytes"]).to_pylist()
         """
         return self._histories.table()
+
+    def progress(self) -> dict[str, dict[str, Any]]:
+        """How queries and histories stand after their last batches, each by its name.
+
+        Example::
+
+            session.progress()["queries"]["alarms"]["latency"]["batch_ms"]
+        """
+        return {
+            "queries": {
+                **{name: each.progress() for name, each in self._queries.items()},
+                **{name: each.progress() for name, each in self._questions.items()},
+            },
+            "histories": {
+                name: history_progress(name, run.is_running, run, run.latest)
+                for name, run in self._histories.runs.items()
+            },
+        }
 
     def batches(self) -> pa.Table:
         """Spark's latest batches, of all queries: when each began, its rows, its time.

@@ -6,12 +6,13 @@ start, in what Spark shall work on, and in what they do with what the buckets gi
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -19,13 +20,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.connectors.files.spark_files_read import check_files_read
 from windrow.connectors.spark_frames import addresses_behind, check_reached, fault_in
 from windrow.errors import BindingError, WindrowError
+from windrow.spark.checkpoint.control_log import shorten_log
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.spark_part import batch_time_us
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.driver.failures import SPARK_FAILURES, failure_of, is_unread
-from windrow.spark.driver.first_start import FirstStart
 from windrow.spark.driver.pipeline import started_stream
-from windrow.spark.driver.triggers import AVAILABLE, trigger_options
+from windrow.spark.driver.restarts import Restarts
+from windrow.spark.driver.triggers import AVAILABLE, trigger_options, trigger_us
+from windrow.spark.monitoring.run_meter import RunMeter
 from windrow.spark.processes.shipped_errors import shipping_errors
 from windrow.spark.processes.usable import refuse_stopped
 from windrow.spark.settings import query_settings, settings_applied
@@ -35,6 +38,11 @@ from windrow.spark.shuffle.control import check_orders, order_advance, order_fin
 from windrow.storage import Storage
 
 __all__ = ["Batch", "StreamingRun"]
+
+# To look at the log of the control stream costs a listing of its folder.
+BATCHES_BETWEEN_LOOKS = 64
+# It is shortened when it has grown to this: about two thousand orders.
+CONTROL_LOG_BYTES = 1 << 18
 
 
 class RunCheckpoint(Protocol):
@@ -95,7 +103,8 @@ class StreamingRun(ABC):
         self._was_stopped = False
         self._gate = BatchGate()
         self._lease = DriverLease(checkpoint.storage, label, lambda: self.is_active)
-        self._first = FirstStart(label, self._run)
+        self._restarts = Restarts(label, self._run)
+        self.meter = RunMeter()
         # Whoever looks whether it runs may start it again, also in the thread of another's batch.
         self._starting = threading.RLock()
 
@@ -132,7 +141,8 @@ class StreamingRun(ABC):
         with self._starting:
             self._options, self._trigger = options, trigger
             self._was_stopped = False
-            self._first.begun()
+            self._restarts.begun()
+            self.meter.times.launched(trigger_us(trigger))
             self._run()
 
     def _trigger_options(self, trigger: str | None) -> Mapping[str, Any]:
@@ -151,6 +161,7 @@ class StreamingRun(ABC):
         self._gate.open()
         settings = query_settings(buckets, self._directories.spark_location)
         try:
+            self.meter.reads(self._sources())
             with settings_applied(self._spark, settings):
                 outputs = self._outputs(bucket_ids(buckets, buckets))
                 place = (self._directories.spark_location, self._directories.run_name)
@@ -179,19 +190,39 @@ class StreamingRun(ABC):
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._gate.passed():
-            self._first.batch_came()
             began_s = time.perf_counter()
             try:
                 now_us = batch_time_us(self._spark_part, batch_id)
                 tell_time(self._spark.sparkContext, batch_id, now_us)
                 column = frame.toArrow().column("output")
-                check_files_read(self._spark)
+                files = check_files_read(self._spark)
                 given = [bytes(each.as_buffer()) for each in column]
                 self._take(Batch(batch_id, given, began_s))
+                if batch_id % BATCHES_BETWEEN_LOOKS == 0:
+                    shorten_log(self._spark_part, self._control, CONTROL_LOG_BYTES)
             except WindrowError as error:
                 self._failure = error
                 with shipping_errors():
                     raise
+            self.meter.batch(now_us, self.clock_us, files)
+            self._restarts.batch_done()
+
+    @property
+    def clock_us(self) -> int | None:
+        """The instant through which its last batch has answered, if that is known."""
+        return None
+
+    @property
+    def restarts(self) -> int:
+        """How often it was started once more by itself."""
+        return self._restarts.count
+
+    @property
+    def last_progress(self) -> Mapping[str, Any] | None:
+        """What Spark says of the last batch."""
+        last = None if self.stream is None else self.stream._jsq.lastProgress()
+        # As one text: PySpark asks the JVM for each of some two hundred figures.
+        return None if last is None else cast("Mapping[str, Any]", json.loads(last.json()))
 
     @property
     def is_running(self) -> bool:
@@ -215,7 +246,9 @@ class StreamingRun(ABC):
         Another thread may have done so: a second start would stop the first.
         """
         with self._starting:
-            return self.stream is not ended or self._first.again(problem)
+            if self.stream is not ended:
+                return True
+            return self._failure is None and self._restarts.again(problem)
 
     def await_end(self, timeout: float | None = None) -> bool:
         """Waits until it has ended, for at most this many seconds; raises what it failed with."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from windrow.event_time import span_of
 
-__all__ = ["AVAILABLE", "interval_options", "trigger_options"]
+__all__ = ["AVAILABLE", "interval_options", "trigger_options", "trigger_us"]
 
 AVAILABLE = "available"
 
@@ -22,5 +22,16 @@ def trigger_options(trigger: str | None) -> dict[str, Any]:
 
 def interval_options(trigger: str | None) -> dict[str, Any]:
     """What Spark calls a trigger that never ends: a span, or None for a batch as soon as it can."""
-    span_ms = 0 if trigger is None else max(0, span_of(trigger) // 1_000)
+    span_ms = (trigger_us(trigger) or 0) // 1_000
     return {"processingTime": f"{span_ms} milliseconds"}
+
+
+def trigger_us(trigger: str | None) -> int | None:
+    """The span between two batches, 0 where there is none; None for what is there.
+
+    >>> trigger_us("1 second"), trigger_us(None), trigger_us("available")
+    (1000000, 0, None)
+    """
+    if trigger == AVAILABLE:
+        return None
+    return 0 if trigger is None else max(0, span_of(trigger))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -31,7 +32,7 @@ BATCHES_KEPT = 500
 
 BATCH_SCHEMA = pa.schema(
     [
-        ("query", pa.string()),  # or the bundle of queries that share an operator
+        ("query", pa.string()),  # or those that share an operator, separated by commas
         ("id", pa.int64()),
         ("at", pa.timestamp("us", tz="UTC")),  # when it began
         ("rows", pa.int64()),
@@ -44,21 +45,31 @@ BATCH_BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 WHOLE = "triggerExecution"
 
 
+@dataclass
+class _Running:
+    """A run of Spark's, and whom it works for."""
+
+    operator: str
+    run: str
+    names: tuple[str, ...]
+
+
 class BatchListener(StreamingQueryListener):
     """Counts what Spark reports about queries; events arrive in a thread of Spark, a little later.
 
-    is_mine: whether a query of this name, in a run of that name, is one of the session's.
+    names_of: the queries and histories that an operator of this name, in a run of that name, works
+    for; none where it is no operator of the session's.
     rows_read: how many rows a batch of a query has read, where that is known better than by Spark.
     """
 
     def __init__(
         self,
-        is_mine: Callable[[str, str], bool],
+        names_of: Callable[[str, str], Sequence[str]],
         rows_read: Callable[[str, int], int | None],
     ) -> None:
-        self._is_mine, self._rows_read = is_mine, rows_read
+        self._names_of, self._rows_read = names_of, rows_read
         self._changed = threading.Condition()
-        self._running: dict[str, str] = {}  # names by run id
+        self._running: dict[str, _Running] = {}  # by run id
         self._starts: Counter[str] = Counter()
         self._ends: Counter[tuple[str, str]] = Counter()
         self._rows: Counter[str] = Counter()
@@ -69,25 +80,34 @@ class BatchListener(StreamingQueryListener):
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """A query of some session has started."""
-        kind, name, run = _names_of(event.name)
-        if kind == "windrow" and self._is_mine(name, run):
+        kind, operator, run = _parts_of(event.name)
+        names = self._names_of(operator, run) if kind == "windrow" else ()
+        if names:
             with self._changed:
-                self._running[str(event.runId)] = name
-                self._starts[name] += 1
+                self._running[str(event.runId)] = _Running(operator, run, tuple(names))
+                self._starts.update(names)
                 self._changed.notify_all()
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
         """A batch is over."""
         progress = event.progress
         with self._changed:
-            name = self._running.get(str(progress.runId))
-            if name is not None:
-                known = self._rows_read(name, int(progress.batchId))
+            running = self._running.get(str(progress.runId))
+            if running is not None:
+                known = self._rows_read(running.operator, int(progress.batchId))
                 rows = int(progress.numInputRows) if known is None else known
+                names = self._names_now(running)
                 if "addBatch" in progress.durationMs:
-                    self._batches.append(_batch(name, progress, rows))
-                self._take(name, dict(progress.durationMs), rows)
+                    self._batches.append(_batch(", ".join(names), progress, rows))
+                for name in names:
+                    self._take(name, dict(progress.durationMs), rows)
                 self._changed.notify_all()
+
+    def _names_now(self, running: _Running) -> tuple[str, ...]:
+        """Queries come and go while their operator runs; when all have gone, the last ones."""
+        names = tuple(self._names_of(running.operator, running.run))
+        running.names = names or running.names
+        return running.names
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
         """There was nothing to do."""
@@ -95,9 +115,10 @@ class BatchListener(StreamingQueryListener):
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
         """A query has ended."""
         with self._changed:
-            name = self._running.pop(str(event.runId), None)
-            if name is not None:
-                self._ends[name, "failed" if event.exception else "stopped"] += 1
+            running = self._running.pop(str(event.runId), None)
+            if running is not None:
+                how = "failed" if event.exception else "stopped"
+                self._ends.update((name, how) for name in running.names)
                 self._changed.notify_all()
 
     def _take(self, name: str, durations_ms: dict[str, int], rows: int) -> None:
@@ -178,7 +199,7 @@ class _Bridge(JStreamingQueryListener):
         )
 
 
-def _names_of(name: Any) -> tuple[str, str, str]:
+def _parts_of(name: Any) -> tuple[str, str, str]:
     """The parts of what Spark calls a query of ours: 'windrow <name> <run>'."""
     words = str(name or "").split(" ")
     return (words[0], words[1], words[2]) if len(words) == 3 else ("", "", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,16 @@ class QueryStatus:
     rebuilt: int = 0  # buckets whose live shard was rebuilt in the last batch
     rebuilt_so_far: int = 0
     bucket_rows: list[int] = field(default_factory=list)  # rows held, by bucket
+    bucket_bytes: list[int] = field(default_factory=list)  # and what they and their sums take
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     answers: int = 0  # rows given so far
     batch_ms: float = 0.0
     algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
     account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
-    tree: dict[str, Any] = field(default_factory=dict)  # bytes of nodes, algorithms of blocks
+    # Of a tree: by stage the bytes of nodes, and the algorithms of blocks.
+    tree: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, dict[str, int]] = field(default_factory=dict)  # rows, waiting and bytes
 
     @classmethod
     def new(cls, plan: RunnablePlan) -> QueryStatus:
@@ -55,12 +58,13 @@ class QueryStatus:
         )
 
     def absorb(self, batch_id: int, outputs: Sequence[ShardOutput], answers: int) -> None:
-        """Takes the reports of one batch."""
+        """Takes the reports of one batch; of a tree in stages, those of the first stage first."""
         self.batch_id = batch_id
+        first = [each for each in outputs if each.stage == 0]
         self.clock_us = outputs[0].clock_us
         self.complete_us = outputs[0].complete_us
         self.ledgers = {
-            stream: total_ledger(each.ledgers[stream] for each in outputs)
+            stream: total_ledger(each.ledgers[stream] for each in first)
             for stream in outputs[0].ledgers
         }
         reports = [window for each in outputs for window in each.windows]
@@ -70,17 +74,16 @@ class QueryStatus:
         self.segments = sum(each.segment_count for each in outputs)
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
         self.rebuilt_so_far += self.rebuilt
-        self.bucket_rows = [sum(window.rows for window in each.windows) for each in outputs]
+        self.bucket_rows = [sum(window.rows for window in each.windows) for each in first]
+        self.bucket_bytes = [sum(window.bytes for window in each.windows) for each in first]
         self.heavy = faded(self.heavy, [count for each in outputs for count in each.heavy])
         self.answers += answers
         reported = [each.running for each in outputs if each.running]
         if reported:
             self.algorithms = sorted({each["algorithm"] for each in reported})
         if reported and "sizes" in reported[0]:
-            sizes = [
-                sum(parts) for parts in zip(*(each["sizes"] for each in reported), strict=True)
-            ]
-            self.tree = {"sizes": sizes, "blocks": reported[0]["blocks"]}
+            self.tree = {"sizes": _sizes(outputs), "blocks": reported[0]["blocks"]}
+            self.tables = _held([each.running["tables"] for each in first if each.running])
         elif reported:
             parts = [Figures.from_json(each["figures"]) for each in reported]
             self.figures = asdict(combined_figures(parts))
@@ -105,3 +108,23 @@ class QueryStatus:
         parts["windows"] = [WindowReport.from_json(numbers) for numbers in saved["windows"]]
         parts["limits"] = WindowLimits.from_json(saved["limits"])
         return cls(**parts)
+
+
+def _sizes(outputs: Sequence[ShardOutput]) -> list[list[int]]:
+    """By stage, what each node takes in all its buckets."""
+    by_stage: dict[int, list[list[int]]] = {}
+    for each in outputs:
+        if each.running:
+            by_stage.setdefault(each.stage, []).append(each.running["sizes"])
+    return [[sum(parts) for parts in zip(*own, strict=True)] for own in by_stage.values()]
+
+
+def _held(reports: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, int]]:
+    """What tables hold over all buckets; copies have bytes, but no rows of their own."""
+    return {
+        name: {
+            "bytes": sum(each[name]["bytes"] for each in reports),
+            **{what: sum(each[name][what] for each in reports) for what in ("rows", "waiting")},
+        }
+        for name in reports[0]
+    }

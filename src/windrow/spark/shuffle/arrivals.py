@@ -41,6 +41,7 @@ class StreamArrivals:
     combined_above_us: list[int] = field(default_factory=list)  # as packets say
     now_us: int | None = None
     clusters: list[Cluster] = field(default_factory=list)  # shuffle.far_ahead
+    untimed: int = 0  # as packets of a table say
 
     def add(self, packet: Packet) -> None:
         """Adds what one packet says about the stream."""
@@ -51,6 +52,7 @@ class StreamArrivals:
         self.newest_us = _later(self.newest_us, packet.newest_us)
         self.now_us = _later(self.now_us, packet.now_us)
         self.clusters += packet.clusters
+        self.untimed += packet.untimed
         self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
         if packet.combined_above_us is not None:
             self.combined_above_us.append(packet.combined_above_us)

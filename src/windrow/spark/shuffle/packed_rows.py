@@ -3,6 +3,9 @@
 With many tasks and buckets a packet holds a few rows. An Arrow message for each then costs more,
 in time and in bytes, than the rows in it: so columns without gaps are cut from the memory they are
 in, and those of all packets are put together as bytes.
+
+Where a packet holds many rows, its bytes are copied a dozen times on their way through the JVM.
+Times and integers then travel as differences from the least of them, in as few bytes as all need.
 """
 
 from __future__ import annotations
@@ -17,7 +20,20 @@ from numpy.typing import NDArray
 from windrow.rows.frames import Section
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 
-__all__ = ["BucketRows", "PackedRows", "joined_rows", "pack_rows", "packed_by_bucket"]
+__all__ = [
+    "NARROWED_FROM_ROWS",
+    "BucketRows",
+    "PackedRows",
+    "joined_rows",
+    "pack_rows",
+    "packed_by_bucket",
+]
+
+# Packets of fewer rows have nothing to gain by differences.
+NARROWED_FROM_ROWS = 1_000
+# The least value comes first, then the differences.
+_BASE = np.dtype(np.int64)
+_NARROW: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, ("u1", "u2", "u4")))
 
 
 class PackedRows(NamedTuple):
@@ -74,6 +90,9 @@ def _packed(
         sections: list[Section]
         if is_plain:
             sections = [view[first * width : end * width] for view, width in views]
+            if end - first >= NARROWED_FROM_ROWS:
+                pairs = zip(columns, sections, strict=True)
+                sections = [_narrowed(each) if _is_whole(col) else each for col, each in pairs]
         else:
             sections = [memoryview(rows.rows.slice(first, end - first).serialize())]
         yield bucket, PackedRows(input_index, end - first, is_plain, is_weighted, sections)
@@ -90,6 +109,32 @@ def _bytes_of(column: pa.Array) -> tuple[memoryview, int]:
     width = column.type.bit_width // 8
     start = column.offset * width
     return memoryview(column.buffers()[1])[start : start + len(column) * width], width
+
+
+def _is_whole(column: pa.Array) -> bool:
+    """Whether the values are integers of eight bytes, as times are too."""
+    return column.type.bit_width == _BASE.itemsize * 8 and not pa.types.is_floating(column.type)
+
+
+def _narrowed(values: Section) -> Section:
+    """Values as differences from the least one, where that takes fewer bytes."""
+    numbers = np.frombuffer(values, _BASE)
+    low, high = int(numbers.min()), int(numbers.max())
+    for kind in _NARROW:
+        if high - low < 1 << 8 * kind.itemsize:
+            return _BASE.type(low).tobytes() + (numbers - low).astype(kind).tobytes()
+    return values
+
+
+def _widened(section: Section, row_count: int, into: NDArray[np.int64]) -> None:
+    """Writes the values of a section where they belong."""
+    if len(section) == row_count * _BASE.itemsize:
+        into[:] = np.frombuffer(section, _BASE)
+        return
+    width = (len(section) - _BASE.itemsize) // row_count
+    kind = next(kind for kind in _NARROW if kind.itemsize == width)
+    into[:] = np.frombuffer(section, kind, offset=_BASE.itemsize)
+    into += np.frombuffer(section, _BASE, count=1)
 
 
 def joined_rows(schema: pa.Schema, parts: Sequence[PackedRows]) -> pa.RecordBatch:
@@ -114,14 +159,22 @@ def _batch(schema: pa.Schema, part: PackedRows) -> pa.RecordBatch:
 
 def _joined_columns(schema: pa.Schema, parts: Sequence[PackedRows]) -> pa.RecordBatch:
     """Columns whose bytes are put together; those of a single part stay where they lie."""
-    count = sum(part.row_count for part in parts)
+    counts = [part.row_count for part in parts]
     sections = zip(*(part.sections for part in parts), strict=True)
     columns = [
-        pa.Array.from_buffers(kind, count, [None, pa.py_buffer(_all_bytes(each))])
+        pa.Array.from_buffers(kind, sum(counts), [None, _values(kind, counts, each)])
         for kind, each in zip(schema.types, sections, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _all_bytes(sections: Sequence[Section]) -> Section:
-    return sections[0] if len(sections) == 1 else b"".join(sections)
+def _values(kind: pa.DataType, counts: Sequence[int], sections: Sequence[Section]) -> pa.Buffer:
+    """The bytes of a column, of all parts."""
+    size = sum(counts) * kind.bit_width // 8
+    if sum(map(len, sections)) == size:
+        return pa.py_buffer(sections[0] if len(sections) == 1 else b"".join(sections))
+    values = np.empty(sum(counts), _BASE)
+    edges = np.cumsum([0, *counts]).tolist()
+    for section, count, first in zip(sections, counts, edges, strict=False):
+        _widened(section, count, values[first : first + count])
+    return pa.py_buffer(values)

@@ -59,6 +59,7 @@ class Packet:
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
     question: Mapping[str, Any] | None = None  # to a history
+    untimed: int = 0  # of a table: how many changes take effect as they come, in all buckets
     rows: list[PackedRows] = field(default_factory=list)
     combined_above_us: int | None = None  # rows up to this instant were taken for late
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys

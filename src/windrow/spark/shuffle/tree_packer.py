@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.relations.tree_partitioning import ALONE
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.checked_columns import leaf_of
 from windrow.rows.evaluate import evaluate_or_null
@@ -45,14 +46,16 @@ class TreeRouter:
     def __init__(self, plan: TreePlan, buckets: int) -> None:
         self._buckets, self._is_sharded = buckets, plan.partitioning.is_sharded
         keys = plan.partitioning.keys
+        self._alone = {number for number, own in enumerate(keys) if ALONE in own}
         self._keys = {
             number: _over_columns(keys[number], prepared_columns(*plan.places[number]))
             for number in range(len(keys))
+            if number not in self._alone
         }
 
     def parts(self, input_index: int, prepared: pa.RecordBatch) -> BucketRows:
         """The rows for each of the buckets, in order of arrival."""
-        if self._buckets == 1 or not self._is_sharded:
+        if self._buckets == 1 or not self._is_sharded or input_index in self._alone:
             return BucketRows.all_in_first(prepared, self._buckets)
         owners = self.owners(input_index, prepared)
         return rows_by_bucket(prepared, owners, self._buckets)

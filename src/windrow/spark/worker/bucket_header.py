@@ -77,6 +77,7 @@ class BucketHeader:
     last_member: int = -1  # the highest number that a query of the bundle has had
     missed_members: list[int] = field(default_factory=list)  # lower ones that none has had yet
     kept_us: list[int] = field(default_factory=list)  # how long the bundle needs rows, by input
+    tables_us: int = START_OF_TIME  # when the last change of a table without a time took effect
 
     @classmethod
     def new(cls, fingerprint: str, bucket: int, streams: Iterable[str]) -> BucketHeader:

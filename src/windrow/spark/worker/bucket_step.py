@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from windrow.runtime.ledger import Ledger
 from windrow.spark.shuffle.arrivals import StreamArrivals
@@ -13,13 +15,28 @@ from windrow.spark.worker.bucket_state import BucketState
 __all__ = ["BucketStep", "count_arrivals"]
 
 
+class BucketOutput(Protocol):
+    """What a bucket gives in a batch."""
+
+    def to_bytes(self) -> bytes:
+        """All of it as one frame."""
+
+
 @dataclass
-class BucketStep:
+class BucketStep(ABC):
     """The work of one bucket in every batch."""
 
     fingerprint: str
     owner: str  # whose bucket: the checkpoint
     bucket: int
+
+    @abstractmethod
+    def run_batch(self, packets: Iterable[bytes], state: BucketState) -> BucketOutput:
+        """Applies the packets of one batch."""
+
+    def values(self, packets: Iterable[bytes], state: BucketState) -> list[bytes]:
+        """The same; what goes on, a value for each receiver."""
+        return [self.run_batch(packets, state).to_bytes()]
 
     def _read_header(
         self, state: BucketState, streams: Iterable[str], kind: BucketKind

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 
-from windrow.rows.frames import read_frame, write_frame
+import pyarrow as pa
+
+from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger
 from windrow.spark.shuffle.history_question import BucketReply
 
@@ -17,7 +19,8 @@ __all__ = ["HistoryOutput"]
 class HistoryOutput:
     """How the bucket stands, and its answers to the questions of the batch.
 
-    was_rebuilt: its live history was rebuilt from all that is stored.
+    was_rebuilt: its live history was rebuilt from all that is stored. told: by feed, what the batch
+    has brought to a continuous question.
     """
 
     bucket: int
@@ -29,16 +32,18 @@ class HistoryOutput:
     segments: int
     was_rebuilt: bool = False
     replies: Sequence[BucketReply] = field(default_factory=list)
+    told: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
-        facts = {name: value for name, value in vars(self).items() if name != "replies"}
+        parts = ("replies", "told")
+        facts = {name: value for name, value in vars(self).items() if name not in parts}
         facts["ledger"] = asdict(self.ledger)
         given = [reply.to_parts() for reply in self.replies]
         facts["replies"] = [[parts.header, len(parts.sections)] for parts in given]
-        return write_frame(
-            "output", facts, [section for parts in given for section in parts.sections]
-        )
+        facts["told"] = list(self.told)
+        sections = [section for parts in given for section in parts.sections]
+        return write_frame("output", facts, [*sections, *map(table_bytes, self.told.values())])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> HistoryOutput:
@@ -50,4 +55,5 @@ class HistoryOutput:
             BucketReply.from_parts(header, [*islice(left, count)])
             for header, count in facts["replies"]
         ]
+        facts["told"] = {feed: table_of(next(left)) for feed in facts["told"]}
         return cls(**facts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +50,7 @@ class HistoryStep(BucketStep):
     """The work of one bucket in every batch."""
 
     schema: HistorySchema
-    shelf: LiveShelf[LiveHistory]
+    shelf: LiveShelf[Any]
     archive: str | None = None  # the directory of this bucket
 
     @property
@@ -67,10 +68,11 @@ class HistoryStep(BucketStep):
         rows = self._timely(arrivals, header)
         if not header.is_finished:
             move_clock(header, {self.stream: self.schema.stream.lateness_us}, arrivals.streams)
-        live.apply([] if rows is None else [rows], header.clock_us)
         if header.is_finished:
-            live.finish()
+            live.finish()  # before anybody looks: the time to come is known
+        live.apply([] if rows is None else [rows], header.clock_us)
         self._count_rows(header, arrivals, rows, live)
+        told = live.told()
         nonce = uuid.uuid4().hex[:16]
         segments.append(rows, nonce)
         if segments.is_loose:
@@ -89,6 +91,7 @@ class HistoryStep(BucketStep):
             segments=len(header.segments),
             was_rebuilt=was_rebuilt,
             replies=replies,
+            told=told,
         )
 
     def _live(self, header: BucketHeader, segments: HistorySegments) -> tuple[LiveHistory, bool]:
@@ -101,19 +104,26 @@ class HistoryStep(BucketStep):
         missing = segments.since(nonce)
         was_rebuilt = live is None or missing is None
         if live is None or missing is None:
-            live, missing = LiveHistory(self.schema, self.archive), list(header.segments)
+            live, missing = self._new(), list(header.segments)
         for entry in missing:
             live = self._with_segment(live, entry, segments)
         if header.is_finished:
             live.finish()
+        live.told()  # the batches before have told it
         return live, was_rebuilt and bool(header.segments)
+
+    def _new(self) -> LiveHistory:
+        return LiveHistory(self.schema, self.archive)
+
+    def _restored(self, snapshot: bytes | memoryview) -> LiveHistory:
+        return LiveHistory.restore(self.schema, self.archive, snapshot)
 
     def _with_segment(
         self, live: LiveHistory, entry: SegmentEntry, segments: HistorySegments
     ) -> LiveHistory:
         segment = segments.read(entry)
         if segment.snapshot is not None:
-            return LiveHistory.restore(self.schema, self.archive, segment.snapshot)
+            return self._restored(segment.snapshot)
         batches = [batch for rows in segment.rows.values() for batch in rows.to_batches()]
         live.apply(batches, entry.clock_us)
         return live

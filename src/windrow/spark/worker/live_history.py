@@ -51,6 +51,10 @@ class LiveHistory:
         """No further row will come."""
         self._operator.finish()
 
+    def told(self) -> dict[str, pa.Table]:
+        """What it has to tell of itself after a batch: nothing, but where it is asked."""
+        return {}
+
     @property
     def rows(self) -> int:
         """Rows that are in the history; others wait."""

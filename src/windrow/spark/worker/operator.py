@@ -18,10 +18,18 @@ class BucketOperator(StatefulProcessor):
     """Holds what a bucket's step needs, as values that travel to the workers.
 
     step: the module in this folder whose step_of() makes the step, of `given` and the bucket.
+    receivers: the buckets of the operator that follows; none where the driver does.
     """
 
-    def __init__(self, step: str, given: tuple[Any, ...], buckets: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        step: str,
+        given: tuple[Any, ...],
+        buckets: tuple[int, ...],
+        receivers: tuple[int, ...] = (),
+    ) -> None:
         self.step = step
+        self._receivers = receivers
         self._given = given
         self._index = {bucket: index for index, bucket in enumerate(buckets)}
         self._state: StoredState | None = None
@@ -39,15 +47,18 @@ class BucketOperator(StatefulProcessor):
         """Runs one batch of one bucket."""
         bucket = int(key[0])
         packets = [packet for frame in rows for packet in frame["packet"]]
-        output = self.run(self._index[bucket], packets)
-        yield pd.DataFrame({"bucket": [bucket], "output": [output]})
+        values = self.run(self._index[bucket], packets)
+        if self._receivers:
+            yield pd.DataFrame({"bucket": self._receivers, "packet": values})
+        else:
+            yield pd.DataFrame({"bucket": [bucket], "output": values})
 
-    def run(self, bucket: int, packets: list[bytes]) -> bytes:
+    def run(self, bucket: int, packets: list[bytes]) -> list[bytes]:
         """One batch of the bucket of this index."""
         # When a query starts, Spark starts a process on the driver that only declares the state and
         # must do so within seconds: what works on rows is imported where there are rows.
         work = importlib.import_module("windrow.spark.worker.work")
-        given: bytes = work.run_bucket(self.step, self._given, bucket, packets, self._state)
+        given: list[bytes] = work.run_bucket(self.step, self._given, bucket, packets, self._state)
         return given
 
     def close(self) -> None:

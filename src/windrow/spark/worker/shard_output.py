@@ -32,7 +32,8 @@ class ShardOutput:
     Ledgers, instants, heavy keys and kept rows are of the packing tasks that the bucket counts for.
     arrivals: rows of a query with ERROR, counted. has_order: the limits of its windows are new,
     from the clock on with which the batch began. begun: the numbers of the queries of a bundle
-    that began with the batch, at the clock before it.
+    that began with the batch, at the clock before it. stage: of a tree in stages. below: what
+    buckets of the stages below have told, as the last stage takes it to the driver.
     """
 
     bucket: int  # its index
@@ -59,6 +60,8 @@ class ShardOutput:
     rows_in: Mapping[str, int] = field(default_factory=dict)  # rows that the query took, by stream
     aside: Mapping[str, Any] = field(default_factory=dict)  # shuffle.aside_rows
     rows_read: int = 0  # of the tasks that it counts for, in this batch
+    stage: int = 0
+    below: list[bytes] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
@@ -81,6 +84,8 @@ class ShardOutput:
             "rows_in": self.rows_in,
             "aside": self.aside,
             "rows_read": self.rows_read,
+            "stage": self.stage,
+            "below": len(self.below),
             "late": list(self.late),
             "unplaced": list(self.unplaced),
             "bad": list(self.bad),
@@ -90,6 +95,7 @@ class ShardOutput:
         kept = [*self.late.values(), *self.unplaced.values(), *self.bad.values()]
         sections: list[Section] = [pack_times(self.instants), *map(table_bytes, kept)]
         sections += [] if self.arrivals is None else self.arrivals.sections
+        sections += self.below
         return write_frame("output", header, [*sections, *self.partial.sections])
 
     @classmethod
@@ -105,6 +111,7 @@ class ShardOutput:
             header[feed] = {stream: table_of(next(left)) for stream in header[feed]}
         if header["arrivals"] is not None:
             header["arrivals"] = Parts(header["arrivals"], [next(left), next(left)])
+        header["below"] = [bytes(each) for each in islice(left, header["below"])]
         header["partial"] = Parts(header["partial"], [*left])
         return cls(instants=instants, **header)
 

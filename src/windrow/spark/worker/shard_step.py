@@ -73,17 +73,39 @@ class ShardStep(BucketStep):
         """Applies the packets of one batch."""
         header = self._read_header(state, self.plan.streams, SHARD)
         before = replace(header)
-        arrivals = gather(packets, self.plan.streams, self._schemas())
+        arrivals = self._gathered(packets)
+        changes = self._table_changes(header, arrivals)
         self._set_far_ahead_aside(header, arrivals)
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
+        segment = replace(segment, rows={**segment.rows, **changes})
         rows_in, aside = self._rows_in(segment, life), self._aside(arrivals, header, life)
         lifetimes, members = self._take_orders(header, arrivals, state)
-        move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
+        self._move_clock(header, arrivals, life)
         is_last = before.clock_us < life[1] <= header.clock_us
         clocks = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
+        output = self._applied(before, header, state, segment, step, arrivals)
+        output.has_order = bool(lifetimes)
+        output.begun = [order.number for order in members if not order.ends]
+        output.arrivals = self._counted(segment)
+        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
+        output.late, output.rows_in, output.aside = late, rows_in, aside
+        output.heavy = arrivals.heavy
+        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        return output
+
+    def _applied(
+        self,
+        before: BucketHeader,
+        header: BucketHeader,
+        state: BucketState,
+        segment: Segment,
+        step: StepInput,
+        arrivals: Arrivals,
+    ) -> ShardOutput:
+        """Runs the live shard on what has come, and stores that; how the bucket stands then."""
         store = self._segments(header, state)
         live, result, was_rebuilt = self._advance(before, store, step)
         self._count_rows(header, arrivals, segment, result)
@@ -92,14 +114,22 @@ class ShardStep(BucketStep):
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         output = self._output(header, result, store)
-        output.began_us, output.has_order = before.clock_us, bool(lifetimes)
-        output.begun = [order.number for order in members if not order.ends]
-        output.arrivals = self._counted(segment)
-        output.rows_read = sum(came.rows_in for came in arrivals.streams.values())
-        output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
-        output.late, output.rows_in, output.aside = late, rows_in, aside
-        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
+        output.began_us, output.was_rebuilt = before.clock_us, was_rebuilt
         return output
+
+    def _gathered(self, packets: Iterable[bytes]) -> Arrivals:
+        return gather(packets, self.plan.streams, self._schemas())
+
+    def _table_changes(
+        self,
+        header: BucketHeader,  # noqa: ARG002 - a tree notes when they take effect
+        arrivals: Arrivals,  # noqa: ARG002 - a tree has tables among them
+    ) -> dict[int, pa.RecordBatch]:
+        """What changes in tables, with instants, by their numbers; only trees read any."""
+        return {}
+
+    def _move_clock(self, header: BucketHeader, arrivals: Arrivals, life: tuple[int, int]) -> None:
+        move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
 
     def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
         return ShardSegments(self.plan, header, state)

@@ -18,10 +18,12 @@ def nodes_of(plan: TreePlan) -> list[Relation]:
 
 def measured_nodes(
     plan: TreePlan, measured: Mapping[str, Any]
-) -> tuple[dict[Relation, int], dict[Relation, str]]:
-    """The bytes that nodes remember, and the algorithms by which blocks run."""
+) -> tuple[list[dict[Relation, int]], dict[Relation, str]]:
+    """By stage the bytes that nodes remember, and the algorithms by which blocks run."""
     if not measured:
-        return {}, {}
-    sizes = dict(zip(nodes_of(plan), measured["sizes"], strict=True))
-    blocks = zip(plan.blocks, measured["blocks"], strict=True)
+        return [], {}
+    stages = plan.stages if len(measured["sizes"]) > 1 else (plan,)
+    pairs = zip(stages, measured["sizes"], strict=True)
+    sizes = [dict(zip(nodes_of(stage), own, strict=True)) for stage, own in pairs]
+    blocks = zip(stages[0].blocks, measured["blocks"], strict=True)
     return sizes, {block: name for block, name in blocks if name is not None}

@@ -15,11 +15,11 @@ __all__ = ["run_bucket"]
 
 def run_bucket(
     step: str, given: tuple[Any, ...], bucket: int, packets: Iterable[bytes], state: BucketState
-) -> bytes:
-    """One batch of one bucket; its output goes to the driver."""
+) -> list[bytes]:
+    """One batch of one bucket; its output goes to the driver, or to all buckets of a next stage."""
     prepare_worker()
     with shipping_errors():
         # A worker of queries need not import all that a history needs, nor the other way round.
         made = importlib.import_module(f"windrow.spark.worker.{step}").step_of(*given, bucket)
-        output: bytes = made.run_batch(packets, state).to_bytes()
-        return output
+        values: list[bytes] = made.values(packets, state)
+        return values

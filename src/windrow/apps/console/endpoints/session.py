@@ -34,6 +34,10 @@ class SessionEndpoints:
         """Its views."""
         return json_answer({"views": self._pictures.current()["views"]})
 
+    def operations(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
+        """How queries and histories are getting on, on Spark."""
+        return json_answer({"operations": self._pictures.current()["operations"]})
+
     def batches(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """Spark's latest batches."""
         return json_answer({"batches": self._pictures.current()["batches"]})

@@ -34,6 +34,9 @@ def operations() -> dict[str, dict[str, Operation]]:
         f"{_API}/views": {"get": _get("Views and the queries that read them", "Views")},
         f"{_API}/decisions": {"get": _get("The governor's log", "Table", arrow=True)},
         f"{_API}/batches": {"get": _get("Spark's latest batches", "Batches")},
+        f"{_API}/operations": {
+            "get": _get("How queries and histories are getting on, on Spark", "Operations")
+        },
         f"{_API}/queries": {
             "get": _get("All queries", "Queries"),
             "post": _post("Add a query", "NewQuery", "Query", status="201"),

@@ -224,6 +224,24 @@ SCHEMAS: dict[str, Schema] = {
         }
     ),
     "Batches": _object({"batches": _list(reference("Batch"))}),
+    "Operation": _object(
+        {
+            "query": TEXT,
+            "batches": COUNT,
+            **dict.fromkeys(
+                (
+                    *("batch_p50_ms", "batch_p95_ms", "event_p50_ms", "event_p95_ms"),
+                    *("arrival_p95_ms", "busy", "over_trigger"),
+                ),
+                _or_null(NUMBER),
+            ),
+            "behind": _or_null(COUNT),
+            "skew": _or_null(NUMBER),
+            "state_bytes": COUNT,
+            "restarts": COUNT,
+        }
+    ),
+    "Operations": _object({"operations": _list(reference("Operation"))}),
     "Watch": _object(
         {
             "watch": _object(
@@ -246,14 +264,15 @@ SCHEMAS: dict[str, Schema] = {
             "views": _list(reference("View")),
             "streams": _list(reference("Stream")),
             "batches": _list(reference("Batch")),
+            "operations": _list(reference("Operation")),
             "histories": _list(reference("History")),
             "answers": reference("LivePiece"),
             "changes": reference("LivePiece"),
             "error": reference("Error"),
         },
         optional=(
-            *("session", "queries", "windows", "views", "streams", "batches", "histories"),
-            *("answers", "changes", "error"),
+            *("session", "queries", "windows", "views", "streams", "batches", "operations"),
+            *("histories", "answers", "changes", "error"),
         ),
     ),
 }

@@ -58,7 +58,7 @@ function View({ route, state, selected, query }) {
   if (route.view === "windows") return html`<${Windows} windows=${state.windows} widths=${state.widths} />`;
   if (route.view === "history") return html`<${History} chosen=${route.name} />`;
   if (route.view === "streams") return html`<${Streams} streams=${state.streams} chosen=${route.name} />`;
-  if (route.view === "batches") return html`<${Batches} batches=${state.batches} />`;
+  if (route.view === "batches") return html`<${Batches} batches=${state.batches} operations=${state.operations} />`;
   return html`<${Workbench} streams=${state.streams} session=${state.session} queries=${state.queries} />
     <${QueryView} query=${query} name=${selected} isHeard=${state.queries !== null} watched=${state.watched} isReadOnly=${state.session?.read_only} key=${selected} />`;
 }

@@ -1,4 +1,4 @@
-// Batches on Spark: how long each took, how many rows it had, how large the state is.
+// Batches on Spark: how each query is getting on, how long each batch took, how large the state is.
 import { html, useMemo } from "../vendor/preact.js";
 import { LineChart } from "../charts/line_chart.js";
 import { colours } from "../charts/colours.js";
@@ -8,7 +8,28 @@ import { about, clock } from "../shown/times.js";
 
 const SHOWN = 100;
 
-export function Batches({ batches }) {
+function part(ratio) {
+  return ratio === null ? "–" : `${Math.round(ratio * 100)} %`;
+}
+
+function took(ms) {
+  return ms === null ? "–" : about(ms * 1000);
+}
+
+function Operations({ operations }) {
+  return html`<h3>Queries and histories, over their latest batches</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Operations"><table>
+      <thead><tr><th scope="col">query</th><th scope="col" class="number">a batch</th><th scope="col" class="number">95 % within</th>
+        <th scope="col" class="number">arrival to sink, 95 %</th><th scope="col" class="number">age of answers, 95 %</th><th scope="col" class="number">busy</th>
+        <th scope="col" class="number">waiting</th><th scope="col" class="number">fullest bucket</th><th scope="col" class="number">state</th><th scope="col" class="number">restarts</th></tr></thead>
+      <tbody>${operations.map((each) => html`<tr key=${each.query}><td class="name">${each.query}</td>
+        <td class="number">${took(each.batch_p50_ms)}</td><td class="number">${took(each.batch_p95_ms)}</td>
+        <td class="number">${took(each.arrival_p95_ms)}</td><td class="number">${took(each.event_p95_ms)}</td><td class="number">${part(each.busy)}</td>
+        <td class="number">${each.behind === null ? "–" : count(each.behind)}</td><td class="number">${each.skew === null ? "–" : `${figure(each.skew)} × median`}</td>
+        <td class="number">${bytes(each.state_bytes)}</td><td class="number">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
+}
+
+export function Batches({ batches, operations }) {
   const theme = useTheme();
   const palette = useMemo(colours, [theme]);
   if (!batches?.length) {
@@ -23,6 +44,7 @@ export function Batches({ batches }) {
   const linesOf = (value) => [at, ...names.map((name) => ordered.map((each) => ((each.query ?? "") === name ? value(each) : undefined)))];
   return html`<section class="panel" aria-labelledby="batches-head">
     <div class="panel-head"><h2 id="batches-head">Batches and state on Spark</h2></div>
+    ${operations?.length ? html`<${Operations} operations=${operations} />` : null}
     <h3>Time of a batch, ms</h3>
     <${LineChart} ...${lines} label="Milliseconds of each batch" height=${150} isLogarithmic=${true} data=${linesOf((each) => Math.max(1, each.ms))} />
     <h3>State, MB</h3>

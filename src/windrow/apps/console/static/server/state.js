@@ -14,6 +14,7 @@ export function followServer(onChange) {
     views: null,
     streams: null,
     batches: null,
+    operations: null,
     widths: new WidthLog(),
     watched: null,
   };
@@ -82,7 +83,7 @@ function isNewOfOldName({ queries, watched }, message) {
 }
 
 function merge(state, message) {
-  for (const section of ["session", "queries", "views", "streams", "windows", "batches"]) {
+  for (const section of ["session", "queries", "views", "streams", "windows", "batches", "operations"]) {
     if (section in message) state[section] = message[section];
   }
   if ("windows" in message) state.widths.append(state.windows.windows);

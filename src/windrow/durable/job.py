@@ -1,0 +1,105 @@
+"""Runs a job in this process whose state is kept: begun again, it goes on where it was.
+
+A batch of rows and how far the files are read by it are one record. What a query has said is noted
+as read once its sink has it: a run that ends in between gives the sink the same batch again, under
+the same number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from windrow.clocks import COMPLETE
+from windrow.connectors.contract import Writer
+from windrow.durable.errors import files_have_changed
+from windrow.durable.opening import open_session
+from windrow.durable.session import DurableSession
+from windrow.embedded.job import JobRun, declare_tables
+from windrow.embedded.outlet import Outlet
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.side_by_side import SideBySide
+from windrow.interruption import Interruption
+from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.watcher import JobWatcher
+from windrow.memory_size import DEFAULT_MEMORY
+from windrow.rows.file_rows import FileRows
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+
+__all__ = ["run_durable"]
+
+
+def run_durable(job: Job, watcher: JobWatcher, path: str | os.PathLike[str]) -> None:
+    """Runs the job; what it has read and answered is in that folder."""
+    settings = job.settings
+    said = (settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone)
+    session = open_session(path, *said, "text", "interval")
+    try:
+        _DurableJobRun(session, job, watcher).run()
+    finally:
+        session.stop()
+
+
+class _DurableJobRun(JobRun):
+    """One run of a job, from where the one before it has come."""
+
+    session: DurableSession
+
+    def _declare_tables(self) -> None:
+        """They are read once: what they were then is in the state."""
+        if self.session.progress.has_read_tables:
+            for table in self.job.tables.values():
+                self.session.declare_table(table.schema)
+        else:
+            declare_tables(self.session, self.job.tables.values())
+            self.session.note_tables()
+
+    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
+        return _DurableOutlet(self.session, query, running, self._answered)
+
+    def _read(self, files: SideBySide, interruption: Interruption) -> None:
+        for _ in range(self.session.progress.batches):
+            if files.next_batch() is None:
+                raise files_have_changed(self.session.path)
+        for outlet in self.outlets:
+            outlet.drain()  # what the run before has not, under the number that it had then
+        super()._read(files, interruption)
+
+    def _push(self, stream: str, rows: FileRows) -> None:
+        self.session.push_read(stream, rows)
+
+    def _finish(self) -> None:
+        if not self.session.has_finished:
+            super()._finish()
+
+
+class _DurableOutlet(Outlet):
+    """Where a query drains to; that it has is noted when it is written."""
+
+    def __init__(
+        self,
+        session: DurableSession,
+        query: JobQuery,
+        running: EmbeddedQuery | EmbeddedHistoryQuery,
+        answered: Callable[[str, pa.Table], None],
+    ) -> None:
+        self._session = session
+        super().__init__(query, running, answered)
+        self._batches = session.progress.written.get(query.name, 0)
+
+    def _opened(self) -> Writer:
+        query, written = self.query, self._session.progress.written
+        made = query.sink.open_lasting(query.name, query.place, written.get(query.name))
+        self._session.note_written(query.name, written.get(query.name, 0))
+        return made
+
+    def drain(self) -> None:
+        """Hands on what is new."""
+        with self._session.reading_later():
+            super().drain()
+            self._session.note_written(self.query.name, self._batches)

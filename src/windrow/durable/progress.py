@@ -1,0 +1,16 @@
+"""How far a job has come that runs in a durable session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Progress"]
+
+
+@dataclass
+class Progress:
+    """batches: of its files that were read. written: by query, batches that its sink has."""
+
+    batches: int = 0
+    has_read_tables: bool = False
+    written: dict[str, int] = field(default_factory=dict)

@@ -1,0 +1,73 @@
+"""Trees in stages, in Spark's buckets without Spark, against one process; shards are lost between.
+
+What crosses exchanges: late rows, ticks, windows over answers, DURATION, rows before any has come.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.form_runners import Given
+from support.runners import exactly
+from support.spark.driven_trees import driven_run, spark_plan
+from support.tree_rows import other_cuts, tree_actions
+from support.tree_runs import Told, session_run
+from windrow.plan.relations.tree_plan import TreePlan
+
+COUNTED = "(SELECT k, s, COUNT(*) AS n, MAX(d) AS d FROM a [4 SECONDS] GROUP BY k, s) AS q"
+JOINED = "(SELECT a.k, a.s, b.l, b.d FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k) AS q"
+
+# Each with the number of its stages.
+STAGED = {
+    f"SELECT d, COUNT(*) AS m FROM {COUNTED} GROUP BY d": 2,
+    f"SELECT MAX(n) AS t, MIN(d) AS d, COUNT(*) AS m, SUM(n) AS r FROM {COUNTED}": 2,
+    f"SELECT SUM(l) AS t, COUNT(l) AS n FROM {JOINED} EVERY (1 SECOND)": 2,
+    f"SELECT AVG(n) AS m, SUM(d) AS t, COUNT(DISTINCT n) AS r FROM {COUNTED}": 2,
+    f"SELECT k, n FROM {COUNTED} ORDER BY n DESC, d NULLS LAST LIMIT 2 OFFSET 1": 2,
+    f"SELECT k, l, s FROM {JOINED} ORDER BY d DESC LIMIT 4 EVERY (1500 MILLISECONDS)": 2,
+    f"SELECT q.s, c.x FROM {JOINED} LEFT JOIN c [3 SECONDS] ON q.l = c.x": 2,
+    f"SELECT q.s, COUNT(*) AS n FROM {JOINED} LEFT JOIN c [2 SECONDS] ON q.l = c.x GROUP BY q.s": 3,
+    f"WITH q AS (SELECT * FROM {COUNTED}) SELECT x.s FROM q AS x JOIN q AS y ON x.k = y.n": 2,
+    f"SELECT s, l FROM {JOINED} UNION SELECT b.s, x FROM b [2 SECONDS] LEFT JOIN c [ROWS 3]"
+    " USING (k)": 3,
+    f"SELECT n, RANK() OVER (PARTITION BY n ORDER BY k, s) AS r FROM {COUNTED}": 2,
+    f"SELECT n, LAG(n) OVER (ORDER BY n, k, s) AS r FROM {COUNTED}": 2,
+    f"SELECT w.n, COUNT(*) AS m FROM (SELECT n, COUNT(*) AS m FROM {COUNTED} GROUP BY n EVERY"
+    " (1 SECOND)) [3 SECONDS] AS w GROUP BY w.n": 2,
+    f"SELECT MAX(m) AS m FROM (SELECT SUM(n) AS m FROM {COUNTED} EVERY (500 MILLISECONDS))"
+    " [2 SECONDS] AS w EVERY (1 SECOND)": 2,
+    f"SELECT d, COUNT(*) AS m FROM {COUNTED} GROUP BY d DURATION ['1969-12-31 00:00:00',"
+    " '2023-11-14 22:13:23']": 2,
+    f"SELECT n, COUNT(*) AS m FROM {COUNTED} GROUP BY n DURATION [0 SECONDS, 3 SECONDS]": 2,
+    f"SELECT n, SUM(10 / (n - 1)) AS t FROM {COUNTED} GROUP BY n ON ERROR SET ASIDE": 2,
+    f"SELECT l, (SELECT COUNT(*) FROM c [2 SECONDS]) AS n FROM {JOINED}": 2,
+    "SELECT k, s, COUNT(*) AS n FROM a [2 SECONDS] GROUP BY ROLLUP (k, s)": 2,
+}  # fmt: skip
+
+
+def all_of(told: Told | Given) -> list[list[str]]:
+    """All that was told, exactly; answers and changes of one instant in any order."""
+    answers, changes, result = map(exactly, told)
+    return [sorted(answers), sorted(changes), result]
+
+
+@pytest.mark.parametrize("number", range(len(STAGED)))
+def test_stages_give_what_one_process_gives(number: int, tmp_path: Path) -> None:
+    text, stages = list(STAGED.items())[number]
+    plan = spark_plan(text)
+    assert isinstance(plan, TreePlan)
+    assert len(plan.stages) == stages
+    # Reports and packets number the inputs as the query does.
+    assert plan.stages[0].inputs == plan.inputs
+    actions = tree_actions(700 + number, 20)
+    twin = all_of(session_run(text, actions))
+    assert all_of(driven_run(text, actions, tmp_path / "broken", number, buckets=3)) == twin
+
+
+@pytest.mark.parametrize("number", range(0, len(STAGED), 4))
+def test_however_rows_are_cut_into_batches(number: int, tmp_path: Path) -> None:
+    text, actions = list(STAGED)[number], tree_actions(800 + number, 24)
+    twin = all_of(session_run(text, actions))
+    assert all_of(driven_run(text, other_cuts(actions, number), tmp_path, buckets=2)) == twin

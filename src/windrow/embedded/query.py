@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
-    from windrow.governor.bounded.missed_rows import marked_incomplete
     from windrow.history.history import History
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 else:
     BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
     inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
-    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
     explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
@@ -193,14 +191,6 @@ class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
             return self._marked_answers()
-
-    def _marked_answers(self) -> pa.Table:
-        """Answers with their levels."""
-        answers = (self._bounded or self._publisher).answers()
-        if self.views:
-            lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
-            return marked_incomplete(answers, lacking) if lacking.any() else answers
-        return answers if self._missed is None else self._missed.marked(answers, self.clock)
 
     @one_at_a_time
     def _result(self) -> pa.Table:

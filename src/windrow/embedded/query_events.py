@@ -111,7 +111,7 @@ class QueryEvents:
         subscriptions = self._subscriptions
         if subscriptions.any:  # what was pushed before is not for the one that comes now
             self._note()
-            self._log.settle(subscriptions)
+            self._log.address(subscriptions)
         else:
             self._listen()
         if to_changes and not subscriptions.to_changes:

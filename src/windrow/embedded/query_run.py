@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.deferred import deferred
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from windrow.embedded.view_instants import ViewInstants
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
-    from windrow.governor.bounded.missed_rows import MissedRows
+    from windrow.governor.bounded.missed_rows import MissedRows, marked_incomplete
     from windrow.plan.relations.tree_plan import RunnablePlan
     from windrow.runtime.run_shard import RunShard
 else:
     MissedRows = deferred("windrow.governor.bounded.missed_rows", "MissedRows")
+    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
 
 __all__ = ["NEVER", "QueryRun"]
 
@@ -130,6 +132,14 @@ class QueryRun:
         for view in self.views:
             found |= view.lacking(at)
         return found
+
+    def _marked_answers(self) -> pa.Table:
+        """Answers with their levels."""
+        answers = (self._bounded or self._publisher).answers()
+        if self.views:
+            lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
+            return marked_incomplete(answers, lacking) if lacking.any() else answers
+        return answers if self._missed is None else self._missed.marked(answers, self.clock)
 
     def spare_until_us(self, input_index: int) -> int:
         """Rows of an input up to this time are in no complete answer any more."""

@@ -59,7 +59,7 @@ class EventLog:
                 return _listed({**(told or {}), **event.shown})
         return self._rows if told is None else _listed(told)
 
-    def settle(self, subscriptions: Subscriptions) -> None:
+    def address(self, subscriptions: Subscriptions) -> None:
         """Whoever subscribes from here on is not told of what was noted."""
         for event in self._events:
             if event.deliveries is None:

@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 # These add a hint to the code that they are given.
-ADDING = {"not_admitted", "_missing"}
+ADDING = {"not_admitted", "_missing", "DiffersError"}
 
 
 def errors_in(source: Path) -> list[ast.Call]:

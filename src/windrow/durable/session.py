@@ -360,6 +360,15 @@ class DurableSession(EmbeddedSession):
         else:
             self._reads.append((what, limit))
 
+    def _check_takes_state(self) -> None:
+        raise UnsupportedError(
+            "WU311",
+            "a query of a durable session cannot begin with the state of another one: its log has "
+            "what was pushed, and no states",
+            hint="stop the query and register the changed one, or import the state into a session "
+            "without path=",
+        )
+
     def has(self, query: Query) -> bool:
         """Whether that is the query of its name."""
         return self._queries_by_name().get(query.name) is query

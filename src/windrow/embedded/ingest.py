@@ -10,7 +10,7 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -45,6 +45,7 @@ from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
 
 if TYPE_CHECKING:
+    from windrow.carryover.carryover import CarriedStream
     from windrow.embedded.history_registry import Histories
 
 __all__ = ["Ingest"]
@@ -225,6 +226,14 @@ class Ingest(IngestSteps, EventSubscribers):
             raise_first([self._move_to(into, instant_us)])
         if self.listening:
             self.tell()
+
+    def carry_on(self, streams: Mapping[str, CarriedStream]) -> None:
+        """These streams stand where those of a carryover do."""
+        self.steps += 1
+        for name, carried in streams.items():
+            self.streams[name].carry_on(carried)
+            if self.is_by_arrival:
+                self._move_others(self.streams[name])
 
     def finish(self) -> None:
         """All streams are complete."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.deferred import deferred
+from windrow.embedded.carried_query import CarriedQuery
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import QueryStep, preparers_of
-from windrow.embedded.query_run import NEVER, QueryRun
+from windrow.embedded.query_run import NEVER
 from windrow.embedded.told_query import ToldQuery
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
@@ -66,7 +67,7 @@ TOLERANCE_PARTS = 16
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, QueryRun, ToldQuery, PlannedQuery, Query):
+class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """A running query.
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the

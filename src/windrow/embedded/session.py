@@ -20,6 +20,7 @@ from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_events import QueryEvents
+from windrow.embedded.session_carryover import SessionCarryover
 from windrow.embedded.session_reports import SessionReports
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
@@ -47,17 +48,26 @@ from windrow.sql.statements import QueryText, Select
 from windrow.stream_options import Span, stream_options
 
 if TYPE_CHECKING:
+    from windrow.carryover.carryover import Carryover
+    from windrow.carryover.fitting import fitted
     from windrow.embedded.history_query import EmbeddedHistoryQuery
     from windrow.metrics_server import MetricsServer
     from windrow.plan.relations.tree_plan import RunnablePlan
 else:
+    fitted = deferred("windrow.carryover.fitting", "fitted")
     MetricsServer = deferred("windrow.metrics_server", "MetricsServer")
 
 __all__ = ["EmbeddedSession"]
 
 
 class EmbeddedSession(
-    GivingFunctions, SessionReports, SessionTime, SessionTables, NamedParts, Asking
+    GivingFunctions,
+    SessionReports,
+    SessionTime,
+    SessionTables,
+    SessionCarryover,
+    NamedParts,
+    Asking,
 ):
     """Continuous queries in this process.
 
@@ -194,20 +204,31 @@ class EmbeddedSession(
             return self._registered(select, name, algorithm, store)
 
     def _registered(
-        self, select: QueryText, name: str | None, algorithm: str, store: str
+        self,
+        select: QueryText,
+        name: str | None,
+        algorithm: str,
+        store: str,
+        carried: Carryover | None = None,
     ) -> EmbeddedQuery:
-        how = (algorithm, store)
-        plan = plan_query(select, self._catalog, *how, shares_views=self._shares_views)
+        # What goes on from a carryover has no views beside it: they are parts of it.
+        how = {"shares_views": self._shares_views and carried is None}
+        plan = plan_query(select, self._catalog, algorithm, store, **how)
         name = self._free_name(name)
         self._flush()
+        if carried is not None:
+            carried = fitted(carried, plan)
+            self._check_streams(carried)
         warn_of_growth(name, plan)
         clock = self._ingest.clock_for(plan)
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us
+        if carried is not None and plan.streams:
+            first_us = carried.streams[plan.streams[0]].first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        begins_full = keeps_for(self._ingest.streams, plan)
+        begins_full = carried is not None or keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
         query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
@@ -220,7 +241,10 @@ class EmbeddedSession(
             if first is not None:
                 self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
-            if begins_full:
+            if carried is not None:
+                self._carry_on(query, carried)
+                self._governing.after_step()
+            elif begins_full:
                 fill(self._ingest.streams, query, clock)
                 self._governing.after_step()
         except BaseException:

@@ -26,15 +26,18 @@ from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
 from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import StreamRows, cast_times
-from windrow.runtime.ledger import Ledger
+from windrow.runtime.ledger import LEDGER_COUNTS, Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness, TimeBounds
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
 
 if TYPE_CHECKING:
+    from windrow.carryover.carryover import CarriedStream, not_carried
     from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
 else:
+    CarriedStream = deferred("windrow.carryover.carryover", "CarriedStream")
+    not_carried = deferred("windrow.carryover.carryover", "not_carried")
     BadRowsFolder = deferred("windrow.connectors.parquet.bad_rows_folder", "BadRowsFolder")
 
 __all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
@@ -300,6 +303,37 @@ class StreamIngest:
         ledger.applied += self._times.drop(clock)[0]
         ledger.waiting = self._times.count + sum(rows.num_rows for rows in self._suspects)
         return replace(ledger)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing has come of it."""
+        return not self._ledger.rows_in and self.newest_row_us is None
+
+    def stands_at(self, carried: CarriedStream) -> bool:
+        """Whether it has come exactly as far as one that is handed over."""
+        through = (self.completeness.through, self.completeness.newest)
+        return through == (carried.complete_us, carried.newest_us)
+
+    def carryover(self, clock: int) -> CarriedStream:
+        """How it stands for a query that has come to this clock."""
+        if self._suspects:
+            why = f"rows of stream {self.schema.name!r} wait until others confirm their times"
+            raise not_carried(self.schema.name, why, "push the rows that follow, and try again")
+        ledger = self.ledger(clock)
+        times = np.array(self._times.listed(), np.int64)
+        done = self.completeness
+        return CarriedStream(self.schema, done.through, done.newest, self.first_us, ledger, times)
+
+    def carry_on(self, carried: CarriedStream) -> None:
+        """Stand where one stood that is handed over; nothing has come of this one."""
+        self.completeness.through = carried.complete_us
+        self.completeness.newest = carried.newest_us
+        self.first_us = carried.first_us
+        if carried.ledger.rows_in:
+            self.newest_row_us = carried.newest_us
+        for name in LEDGER_COUNTS:
+            setattr(self._ledger, name, getattr(carried.ledger, name))
+        self._times.add(np.sort(carried.times))
 
     def late_rows(self) -> pa.Table:
         """The newest of the late rows, in order of arrival."""

@@ -75,7 +75,7 @@ class Publisher:
         self._combiner: Combiner | None = None
         self._alive = np.zeros(0, np.bool_)
         self._clock = START_OF_TIME
-        self._first_instant = END_OF_TIME
+        self.first_instant = END_OF_TIME  # of all; this while there was none
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
         self._selects = SelectFeed(schema) if self._shape.is_select and live is None else None
@@ -115,6 +115,12 @@ class Publisher:
         self._clock = max(self._clock, until)
         self._feed.trim(self.unread_limit)
         self._forget_idle()
+
+    def stand_at(self, clock: int, first_instant: int) -> None:
+        """It has answered up to a clock: what it takes until then is its result there."""
+        self._clock, self.first_instant = clock, first_instant
+        if self._is_whole and first_instant < END_OF_TIME:
+            self._record(state_of_nothing(self._shape, first_instant))
 
     @property
     def answers_at_ticks(self) -> bool:
@@ -157,9 +163,9 @@ class Publisher:
         feed.record(ChangedRows.of(changes.at, changes.sign, table))
 
     def _record_states(self, updates: CodedUpdates, instants: Vector) -> None:
-        is_first = self._first_instant == END_OF_TIME
+        is_first = self.first_instant == END_OF_TIME
         self._note_instants(updates.at, instants)
-        if is_first and self._first_instant < END_OF_TIME and self._is_whole:
+        if is_first and self.first_instant < END_OF_TIME and self._is_whole:
             self._begin(updates)
         if updates.at.size:
             self._record(updates)
@@ -175,7 +181,7 @@ class Publisher:
         for _, partial in partials:
             self._note_instants(partial.at, instants)
         every = self._plan.every_us or 1
-        first = self._first_instant
+        first = self.first_instant
         first = END_OF_TIME if first == END_OF_TIME else -(-first // every) * every
         return initial.released(partials, first) if first <= until else partials
 
@@ -198,18 +204,17 @@ class Publisher:
 
     def _name_by_value(self, feed: SelectFeed) -> None:
         """From now on rows are known by their values, as those of several shards must be."""
-        if not self._takes_codes:
-            return
-        self._takes_codes = False
-        old, rows = feed.live_rows()
-        feed.rename(old, self._groups.codes_of(coded_columns(rows, self._shape), old.size))
+        if self._takes_codes:
+            self._takes_codes = False
+            old, rows = feed.live_rows()
+            feed.rename(old, self._groups.codes_of(coded_columns(rows, self._shape), old.size))
 
     def _note_instants(self, at: Vector, instants: Vector) -> None:
         """Remember the first instant of all."""
-        if self._first_instant == END_OF_TIME:
+        if self.first_instant == END_OF_TIME:
             for times in (at, instants):
                 if times.size:
-                    self._first_instant = min(self._first_instant, int(times[0]))
+                    self.first_instant = min(self.first_instant, int(times[0]))
 
     def _shown(self, count: Vector) -> Vector:
         """In how many copies a select shows rows that it has found so often."""
@@ -252,7 +257,7 @@ class Publisher:
 
     def result(self) -> pa.Table:
         """The answer at the clock."""
-        if self._is_whole and self._first_instant == END_OF_TIME:
+        if self._is_whole and self.first_instant == END_OF_TIME:
             found = self._rows.of(state_of_nothing(self._shape, START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting.values()
@@ -271,7 +276,7 @@ class Publisher:
         header = {
             "fingerprint": fingerprint(self._plan),
             "clock": self._clock,
-            "first_instant": self._first_instant,
+            "first_instant": self.first_instant,
             "instants_lost": self._feed.instants_lost,
             "has_told": self._feed.has_told,
             "starts_over": self._feed.starts_over,
@@ -301,7 +306,7 @@ class Publisher:
         publisher = cls(plan)
         publisher._takes_codes = False
         publisher._clock = header["clock"]
-        publisher._first_instant = header["first_instant"]
+        publisher.first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
         publisher._turns = None if header["turns"] is None else tuple(header["turns"])
         new_code, codes = publisher._recode(tables["entities"])
@@ -313,9 +318,8 @@ class Publisher:
         publisher._feed.changes_netted = header.get("changes_netted", 0)
         if header.get("starts_over", False):
             publisher._feed.begin_over(publisher._clock)
-        alive = codes[tables["entities"].column("alive").to_numpy()]
         publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
-        publisher._alive[alive] = True
+        publisher._alive[codes[tables["entities"].column("alive").to_numpy()]] = True
         publisher._shows_alive = False
         if header["combiner"] is not None:
             publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
@@ -326,8 +330,7 @@ class Publisher:
         old = groups.column("code").to_numpy()
         new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
         columns = [column.combine_chunks() for column in groups.columns[2:]]
-        codes = self._groups.codes_of(columns, old.size)
-        new_code[old] = codes
+        new_code[old] = codes = self._groups.codes_of(columns, old.size)
         return new_code, codes
 
     @property
@@ -413,7 +416,7 @@ class Publisher:
 
     def _begin(self, updates: CodedUpdates) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
-        earliest = self._first_instant
+        earliest = self.first_instant
         if not updates.at.size or updates.at[0] != earliest:
             self._record(state_of_nothing(self._shape, earliest))
 
@@ -452,12 +455,12 @@ class Publisher:
         return pa.Table.from_arrays(columns, names=[column.name for column in self._plan.select])
 
     def _ticks(self, until: int) -> Vector:
-        if self._first_instant == END_OF_TIME:
+        if self.first_instant == END_OF_TIME:
             return np.empty(0, np.int64)
         origin, every = self._turns or (0, self._plan.every_us or 1)
         if self._plan.closes is not None:
             every, origin = self._plan.closes
-        after = max(self._clock + 1, self._first_instant)
+        after = max(self._clock + 1, self.first_instant)
         if self._turns is not None:
             after = max(after, origin)
         first = origin - (origin - after) // every * every

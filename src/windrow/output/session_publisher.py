@@ -23,6 +23,23 @@ class SessionPublisher:
         self._plan = plan
         self._open, self._closed = Publisher(plan), Publisher(plan)
 
+    @classmethod
+    def of(cls, plan: QueryPlan, of_open: Publisher, of_closed: Publisher) -> SessionPublisher:
+        """Both as one."""
+        made = cls(plan)
+        made._open, made._closed = of_open, of_closed
+        return made
+
+    @property
+    def both(self) -> tuple[Publisher, Publisher]:
+        """That of the open sessions, and that of those that close."""
+        return self._open, self._closed
+
+    @property
+    def first_instant(self) -> int:
+        """The first instant of all; END_OF_TIME while there was none."""
+        return self._open.first_instant
+
     def absorb_sessions(
         self, partial: Partial, entered: Instants, closed: Partial, ends: Instants, until: int
     ) -> None:

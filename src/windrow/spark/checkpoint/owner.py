@@ -23,6 +23,11 @@ __all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner"]
 CHECKPOINT_FORMAT = 4
 
 _CHECKSUM = "checksum"
+_NAMES = "give the query another name or another checkpoint directory"
+_MOVES = (
+    "to take its windows along, `windrow state export --checkpoint DIR --query {0} {0}.wstate`, "
+    "then `windrow state import {0}.wstate --checkpoint OTHER`, with --buckets or --job"
+)
 _MEANINGS = {
     "buckets": "number of buckets",
     "grid_us": "grid of instants, in microseconds (1 where changes are wanted too)",
@@ -31,7 +36,11 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class CheckpointOwner:
-    """windrow: the version that wrote it. plan: as plan_to_json gives it."""
+    """windrow: the version that wrote it. plan: as plan_to_json gives it.
+
+    goes_on: whether it begins with the state of another run (checkpoint.beginning); its grid is 0
+    until it is started with a sink.
+    """
 
     format: int
     windrow: str
@@ -40,6 +49,7 @@ class CheckpointOwner:
     grid_us: int
     query: str
     plan: Mapping[str, Any]
+    goes_on: bool = False
 
     @classmethod
     def new(
@@ -52,6 +62,8 @@ class CheckpointOwner:
     def to_bytes(self) -> bytes:
         """The owner with its checksum."""
         parts = asdict(self)
+        if not self.goes_on:
+            del parts["goes_on"]  # so that the version before reads it
         return json.dumps({**parts, _CHECKSUM: _checksum(parts)}, indent=1).encode()
 
     @classmethod
@@ -80,11 +92,13 @@ class CheckpointOwner:
     def check(self, mine: CheckpointOwner, query: str) -> None:
         """Refuses another query's checkpoint; the error says what differs."""
         if self.fingerprint != mine.fingerprint:
-            raise _foreign(query, self._difference(mine))
+            raise _foreign(query, self._difference(mine), f"{_NAMES}; {_MOVES.format(query)}")
         for field, meaning in _MEANINGS.items():
             found, wanted = getattr(self, field), getattr(mine, field)
-            if found != wanted:
-                raise _foreign(query, f"its {meaning} is {found}, this query's is {wanted}")
+            if found != wanted and not (field == "grid_us" and self.goes_on and not found):
+                what = f"its {meaning} is {found}, this query's is {wanted}"
+                hint = _MOVES.format(query) if field == "buckets" else _NAMES
+                raise _foreign(query, what, hint)
 
     def _difference(self, mine: CheckpointOwner) -> str:
         if self.plan["format"] != PLAN_FORMAT:
@@ -107,9 +121,9 @@ def _checksum(parts: Mapping[str, Any]) -> str:
     return f"{zlib.crc32(json.dumps(parts, sort_keys=True).encode()):08x}"
 
 
-def _foreign(query: str, what: str, hint: str = "") -> CheckpointError:
+def _foreign(query: str, what: str, hint: str) -> CheckpointError:
     return CheckpointError(
         "WC210",
         f"the checkpoint of query {query!r} belongs to something else: {what}",
-        hint=hint or "give the query another name or another checkpoint directory",
+        hint=hint,
     )

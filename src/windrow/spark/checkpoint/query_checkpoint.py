@@ -5,15 +5,18 @@ windrow.json    format, version, the query and its plan, number of buckets
 spark/          Spark's offsets, commits and state store
 control/        heartbeats, ends of streams and widths, read as one more stream
 publish/        what the driver knows after each of the last batches
+begin/          the state of another run from which it goes on, if it does
 """
 
 from __future__ import annotations
 
 import uuid
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from windrow.errors import CheckpointError
+from windrow.spark.checkpoint.beginning import BEGIN_FOLDER
 from windrow.spark.checkpoint.owner import CheckpointOwner
 from windrow.storage import Storage
 from windrow.version import __version__
@@ -87,8 +90,27 @@ class QueryCheckpoint:
         self.identity()
         if theirs is None:
             self.storage.write(_OWNER, mine.to_bytes())
-        else:
-            theirs.check(mine, self.query)
+            return
+        theirs.check(mine, self.query)
+        if theirs.goes_on and not theirs.grid_us:
+            self.storage.write(_OWNER, replace(theirs, grid_us=grid_us).to_bytes())
+
+    def begin(self, fingerprint: str, buckets: int, plan: RunnablePlan) -> None:
+        """Takes the directory for this plan, whose beginning is in it; nothing was begun before."""
+        self.identity()
+        owner = CheckpointOwner.new(__version__, fingerprint, buckets, 0, plan)
+        self.storage.write(_OWNER, replace(owner, goes_on=True).to_bytes())
+
+    def owner(self) -> CheckpointOwner | None:
+        """Whom it belongs to; None while it is new."""
+        return self._owner()
+
+    @property
+    def begins(self) -> Storage | None:
+        """Where its beginning is, if it goes on from another run."""
+        owner = self._owner()
+        is_begun = owner is not None and owner.goes_on
+        return self.storage.under(BEGIN_FOLDER) if is_begun else None
 
     def claimed_buckets(self) -> int | None:
         """How many buckets the checkpoint was begun with; None when it is new."""

@@ -12,7 +12,14 @@ import re
 from windrow.errors import CheckpointError
 from windrow.storage import Storage
 
-__all__ = ["batch_time_us", "check_spark_part", "checkpoint_trouble", "last_offsets"]
+__all__ = [
+    "batch_time_us",
+    "check_spark_part",
+    "checkpoint_trouble",
+    "last_commit",
+    "last_offsets",
+    "source_offsets",
+]
 
 _HINT = "restore the checkpoint directory from a copy, or start with a new one"
 _COMPACT = ".compact"
@@ -32,6 +39,17 @@ _REFUSED = re.compile(r"[^\n]*(?:Read-only file system|Permission denied)[^\n]*"
 def last_offsets(spark: Storage) -> int:
     """The newest batch of which Spark has written what it reads; -1 before the first."""
     return max(_numbers(spark.under("offsets")), default=-1)
+
+
+def last_commit(spark: Storage) -> int:
+    """The newest batch that is over; -1 before the first."""
+    return max(_numbers(spark.under("commits")), default=-1)
+
+
+def source_offsets(spark: Storage, batch: int) -> list[str]:
+    """How far the sources had come with a batch, in the order of the query, as Spark writes it."""
+    data = spark.under("offsets").read(str(batch)) if batch >= 0 else None
+    return (data or b"").decode(errors="replace").splitlines()[2:]
 
 
 def batch_time_us(spark: Storage, batch: int) -> int | None:
@@ -102,9 +120,8 @@ def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError |
 
 def _reached(spark: Storage, batch: int) -> dict[int, int]:
     """By source of files, the number of its log that the batch has come to."""
-    data = spark.under("offsets").read(str(batch)) if batch >= 0 else None
     reached = {}
-    for source, line in enumerate((data or b"").decode(errors="replace").splitlines()[2:]):
+    for source, line in enumerate(source_offsets(spark, batch)):
         try:
             offset = json.loads(line)
         except ValueError:

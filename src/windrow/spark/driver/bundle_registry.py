@@ -14,7 +14,7 @@ from windrow.spark.driver.query import SparkQuery
 from windrow.spark.shuffle.carrier import SharedPartitioning, shared_partitioning
 from windrow.storage import Storage
 
-__all__ = ["BundleRegistry"]
+__all__ = ["BundleRegistry", "recorded_names"]
 
 _FOLDER = re.compile(r"bundle-[0-9a-f]{12}")
 
@@ -114,9 +114,7 @@ class BundleRegistry:
     def _known(self) -> dict[str, Bundle]:
         """The bundles that the checkpoint knows."""
         if self._bundles is None:
-            names = list(filter(_FOLDER.fullmatch, self._root.folders()))
-            records = {name: BundleRecord.stored(self._root.under(name)) for name in names}
-            begun = {name: record for name, record in records.items() if record is not None}
+            begun = _recorded(self._root)
             self._bundles = {name: self._bundle(name, record) for name, record in begun.items()}
         return self._bundles
 
@@ -147,6 +145,17 @@ class BundleRegistry:
         """Stops all bundles; they can be taken up again from the checkpoint."""
         for bundle in (self._bundles or {}).values():
             bundle.stop(timeout)
+
+
+def recorded_names(root: Storage) -> list[str]:
+    """The queries that share operators by a checkpoint."""
+    return [name for record in _recorded(root).values() for name in record.running()]
+
+
+def _recorded(root: Storage) -> dict[str, BundleRecord]:
+    names = list(filter(_FOLDER.fullmatch, root.folders()))
+    records = {name: BundleRecord.stored(root.under(name)) for name in names}
+    return {name: record for name, record in records.items() if record is not None}
 
 
 def _grouped(

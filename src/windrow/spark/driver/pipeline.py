@@ -67,8 +67,12 @@ def shard_outputs(
     grid_us: int,
     routing: Routing = NO_ROUTING,
     tables: Sequence[TableFeed] = (),
+    begins: str = "",
 ) -> DataFrame:
-    """The stream of what the shards give, one row per bucket and batch; tables: those it reads."""
+    """The stream of what the shards give, one row per bucket and batch; tables: those it reads.
+
+    begins: the folder with what buckets have before their first batch, '' for nothing.
+    """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
 
@@ -78,7 +82,8 @@ def shard_outputs(
                 return TreePacker(first_stage(tree_of(text), len(buckets)), stream, buckets, task)
             packer = Packer(plan_of(text), stream, buckets, task, routing)
             if grid_us > 1 and not routing.keys:
-                packer.combine_above(known_completeness(context, owner, stream), grid_us)
+                known = known_completeness(context, owner, stream, is_begun=bool(begins))
+                packer.combine_above(known, grid_us)
             return packer
 
         return make
@@ -91,7 +96,7 @@ def shard_outputs(
     packed.append(control_packets(session, checkpoint.control.uri, buckets))
     if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
         return _given_by_stages(plan, text, owner, buckets, packed)
-    given: tuple[Any, ...] = (text, print_, owner, grid_us)
+    given: tuple[Any, ...] = (text, print_, owner, grid_us, begins)
     if is_tree:
         given = (*given, tables_text(feed.schema for feed in tables))
     step = "tree_step" if is_tree else "shard_step"

@@ -10,12 +10,13 @@ gone on with, but restored from what was saved.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from windrow.carryover.carryover import RESULT, Carryover
 from windrow.errors import CheckpointError
 from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.counted_arrivals import CountedArrivals
@@ -44,10 +45,11 @@ class Publication:
     """The publisher of one query, and the batch that it stands at.
 
     Answers of a query with ERROR are judged on their way out, by what its shards say has arrived.
+    begun: where it goes on from another run, what was saved of it before the first batch.
     """
 
-    def __init__(self, plan: RunnablePlan, storage: Storage) -> None:
-        self._plan = plan
+    def __init__(self, plan: RunnablePlan, storage: Storage, begun: bytes | None = None) -> None:
+        self._plan, self._begun = plan, begun
         is_exact = plan.error_percent is None
         self._inner = None if is_exact else inner_plan(one_block(plan))
         self._run: RunnablePlan = plan if self._inner is None else self._inner.plan
@@ -56,7 +58,9 @@ class Publication:
         self._publisher = _publisher_of(self._run)
         self._bounded = self._new_bounded()
         self.status = self._last_status()
-        self._batch_id = -1 if self.status.batch_id < 0 else _NOWHERE
+        self._batch_id = _NOWHERE
+        if self.status.batch_id < 0:
+            self._forget()
 
     def absorb(
         self, batch_id: int, outputs: Sequence[ShardOutput], feeds: Sequence[str]
@@ -167,15 +171,47 @@ class Publication:
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""
         with self._lock:
-            sections = [self._publisher.snapshot()]
-            if self._bounded is not None:
-                sections += self._bounded.snapshot()
-            header = {"batch": self._batch_id, "status": self.status.to_dict()}
-            data = write_frame("publication", header, sections)
-            self._storage.write(_name(self._batch_id), data)
+            self._storage.write(_name(self._batch_id), self._saved())
             for name in self._storage.names():
                 if name < _name(self._batch_id - BATCHES_KEPT + 1):
                     self._storage.remove(name)
+
+    def _saved(self) -> bytes:
+        sections = [self._publisher.snapshot()]
+        if self._bounded is not None:
+            sections += self._bounded.snapshot()
+        header = {"batch": self._batch_id, "status": self.status.to_dict()}
+        return write_frame("publication", header, sections)
+
+    def beginning(
+        self, carried: Carryover, outputs: Sequence[ShardOutput], status: QueryStatus
+    ) -> bytes:
+        """What is saved of it before the first batch, where it goes on from another run.
+
+        outputs: what the rows that are handed over give once more; they were answered there.
+        """
+        with self._lock:
+            if carried.publishers:
+                # What was not read there is read there.
+                self._publisher = _publisher_from(self._run, carried.publishers)
+                self._publisher.drop_answers()
+                self._publisher.drop_changes()
+            else:
+                self._publisher.stand_at(carried.clock_us, carried.answered_us)
+                self._published(outputs, ())
+            self.status = status
+            return self._saved()
+
+    def handed_over(self, batch_id: int) -> tuple[QueryStatus, dict[str, bytes], int]:
+        """After a batch: how the query stood, what its publishers saved, and its first instant."""
+        with self._lock:
+            self._load(batch_id)
+            publisher = self._publisher
+            if isinstance(publisher, TreePublisher):
+                saved = {name or RESULT: each for name, each in publisher.saved().items()}
+            else:
+                saved = {RESULT: publisher.snapshot()}
+            return self.status, saved, publisher.first_instant
 
     def result(self) -> pa.Table:
         """The answer at the clock, after the last batch that was absorbed whole."""
@@ -215,6 +251,10 @@ class Publication:
                 hint="restore the checkpoint from a copy, or start from a new one",
             )
         self._batch_id = _NOWHERE
+        self._restore(header, sections)
+        self._batch_id = batch_id
+
+    def _restore(self, header: dict[str, Any], sections: Sequence[memoryview]) -> None:
         publisher, *bounded = map(bytes, sections)
         if isinstance(self._run, TreePlan):
             self._publisher = TreePublisher.restore(self._run, publisher)
@@ -223,12 +263,15 @@ class Publication:
             if self._inner is not None:
                 saved = (bounded[0], bounded[1])
                 self._bounded = BoundedAnswers.restore(self._inner, restored, saved)
-        status = QueryStatus.from_dict(self._plan, header["status"])
-        self.status, self._batch_id = status, batch_id
+        self.status = QueryStatus.from_dict(self._plan, header["status"])
 
     def _forget(self) -> None:
-        """Stands where a new query stands."""
+        """Stands where a new query stands, or one that goes on from another run."""
         self._batch_id = _NOWHERE
+        if self._begun is not None:
+            self._restore(*read_frame("publication", self._begun, "beginning of the publication"))
+            self._batch_id = -1
+            return
         self._publisher = _publisher_of(self._run)
         self._bounded = self._new_bounded()
         status = QueryStatus.new(self._plan)
@@ -250,6 +293,14 @@ class Publication:
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             )
         return read_frame("publication", data, f"publication {name}")
+
+
+def _publisher_from(plan: RunnablePlan, saved: Mapping[str, bytes]) -> Publisher | TreePublisher:
+    """The publisher of which each part saved this, in process or on Spark."""
+    if isinstance(plan, TreePlan):
+        named = {"" if name == RESULT else name: each for name, each in saved.items()}
+        return TreePublisher.of(plan, named)
+    return Publisher.restore(plan, saved[RESULT])
 
 
 def _publisher_of(plan: RunnablePlan) -> Publisher | TreePublisher:

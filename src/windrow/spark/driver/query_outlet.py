@@ -15,6 +15,7 @@ from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
+from windrow.spark.checkpoint.beginning import PUBLICATION, read_beginning
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.kept_rows import KeptRows
 from windrow.spark.driver.publication import Publication
@@ -57,7 +58,9 @@ class QueryOutlet:
             shown = plan.published if isinstance(plan, TreePlan) else plan
             self._writer = given.open_on_spark(shown, checkpoint)
         if not goes_on:
-            self._publication = Publication(self.plan, checkpoint.publish)
+            begins = checkpoint.begins
+            begun = None if begins is None else read_beginning(begins, PUBLICATION)
+            self._publication = Publication(self.plan, checkpoint.publish, begun)
             self._place, self._kept = place, (-1, *self._kept[1:])
 
     @property

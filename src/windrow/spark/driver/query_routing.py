@@ -43,7 +43,7 @@ class QueryRouting:
         known = self.stored()
         if isinstance(self._plan, TreePlan):
             return _unsplit(split)
-        complete_us = status.complete_us if status.batch_id >= 0 else None
+        complete_us = None if status.clock_us is None else status.complete_us
         routing = routing_with(self._plan, split, known, complete_us)
         if routing != known:
             self._storage.write(_FILE, write_frame("routing", {"keys": routing.to_json()}))

@@ -104,8 +104,10 @@ class QueryRun(StreamingRun):
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
+        begins = self._checkpoint.begins
+        folder = "" if begins is None else begins.uri
         plan, fixed = self._run_plan, self._fingerprint
-        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables)
+        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables, begins=folder)
 
     @property
     def _ends_when_done(self) -> bool:

@@ -49,6 +49,7 @@ from windrow.spark.driver.history_registry import HistoryRegistry
 from windrow.spark.driver.inlined_views import InlinedViews
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.question_run import QuestionRun
+from windrow.spark.driver.session_carryover import SparkSessionCarryover
 from windrow.spark.driver.session_reports import SparkSessionReports
 from windrow.spark.driver.session_tables import SparkSessionTables
 from windrow.spark.driver.table_feed import TableFeed
@@ -77,6 +78,7 @@ class Stoppable(Protocol):
 class SparkWindrowSession(
     GivingFunctions,
     SparkSessionReports,
+    SparkSessionCarryover,
     InlinedViews,
     ContinuousQuestions,
     SparkSessionTables,

@@ -6,11 +6,12 @@ another one has it with these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
+from windrow.errors import CheckpointError
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
@@ -43,6 +44,44 @@ class TreePublisher:
             taken |= _absorbed(publisher, given, own)
         return {feed: taken[feed] for feed in wanted}
 
+    def stand_at(self, clock: int, first_instant: int) -> None:
+        """It has answered up to a clock: what it takes until then is its result there."""
+        for publisher in self._publishers.values():
+            publisher.stand_at(clock, first_instant)
+
+    @property
+    def first_instant(self) -> int:
+        """The first instant of all; END_OF_TIME while there was none."""
+        return self._publishers[""].first_instant
+
+    def drop_answers(self) -> None:
+        """Let go of the answers that are due."""
+        for publisher in self._publishers.values():
+            publisher.drop_answers()
+
+    def drop_changes(self) -> None:
+        """Let go of the changes so far."""
+        for publisher in self._publishers.values():
+            publisher.drop_changes()
+
+    def saved(self) -> dict[str, bytes]:
+        """What each publisher saves, by its name."""
+        return {name: publisher.snapshot() for name, publisher in self._publishers.items()}
+
+    @classmethod
+    def of(cls, plan: TreePlan, saved: Mapping[str, bytes]) -> TreePublisher:
+        """The publisher of which each part saved this."""
+        made = cls(plan)
+        for name, each in _published(plan).items():
+            if name not in saved:
+                raise CheckpointError(
+                    "WC433",
+                    "the state lacks the order of its rows: a query in process does not save it",
+                    hint="import it in process, or register a query without ORDER BY anew",
+                )
+            made._publishers[name] = Publisher.restore(each, saved[name])
+        return made
+
     def _source(self, feed: str) -> Publisher:
         """Who is asked for a feed."""
         is_closed = feed == "answers" and CLOSED in self._publishers
@@ -61,20 +100,15 @@ class TreePublisher:
 
     def snapshot(self) -> bytes:
         """Everything that the next batch needs."""
-        sections = [publisher.snapshot() for publisher in self._publishers.values()]
-        return write_frame("tree", {"publishers": list(self._publishers)}, sections)
+        saved = self.saved()
+        return write_frame("tree", {"publishers": list(saved)}, [*saved.values()])
 
     @classmethod
     def restore(cls, plan: TreePlan, data: bytes) -> TreePublisher:
         """The publisher that snapshot() saved."""
-        made = cls(plan)
         header, sections = read_frame("tree", data, "publication of a tree")
-        plans = _published(plan)
         pairs = zip(header["publishers"], sections, strict=True)
-        made._publishers = {
-            name: Publisher.restore(plans[name], bytes(saved)) for name, saved in pairs
-        }
-        return made
+        return cls.of(plan, {name: bytes(saved) for name, saved in pairs})
 
 
 def _published(plan: TreePlan) -> dict[str, QueryPlan]:

@@ -28,13 +28,18 @@ def tell_completeness(
     context.setLocalProperty(_PROPERTY, json.dumps(told))
 
 
-def known_completeness(task: TaskContext | None, owner: str, stream: str) -> int | None:
-    """Through which instant the stream was complete when the batch began, if the task knows."""
+def known_completeness(
+    task: TaskContext | None, owner: str, stream: str, *, is_begun: bool = False
+) -> int | None:
+    """Through which instant the stream was complete when the batch began, if the task knows.
+
+    is_begun: whether something came before the first batch, in another run.
+    """
     batch = None if task is None else task.getLocalProperty(BATCH)
     if task is None or batch is None:
         return None
     if int(batch) == 0:
-        return START_OF_TIME
+        return None if is_begun else START_OF_TIME
     told = json.loads(task.getLocalProperty(_PROPERTY) or "{}")
     # A query that was started from within another's batch inherits its values.
     if told.get("owner") != owner or told["batch"] != int(batch) - 1:

@@ -40,6 +40,15 @@ class ShardSegments(SegmentStore):
             entry = replace(entry, newest_us=tuple(newest))
             self._header.segments[-1] = replace(entry, gone_at_us=self._gone_at(entry))
 
+    def begin(self, segment: Segment, newest_instant_us: int) -> None:
+        """Stores what a bucket has before its first batch."""
+        if segment.snapshot is not None:
+            self.replace_all(segment)
+        elif not segment.is_empty:
+            self.append(segment, newest_instant_us)
+        elif newest_instant_us > START_OF_TIME:
+            self._write(segment, kept_until_us=newest_instant_us)
+
     def merge_small(self) -> None:
         """Puts two segments together where they are many."""
         header = self._header

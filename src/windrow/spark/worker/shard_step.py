@@ -25,6 +25,7 @@ from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.shuffle.aside_rows import counted_aside
 from windrow.spark.shuffle.far_ahead import far_ahead
 from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.worker.begun_bucket import begin_bucket
 from windrow.spark.worker.bucket_header import SHARD, BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.bucket_step import BucketStep, count_arrivals
@@ -46,15 +47,19 @@ Instants = NDArray[np.int64]
 Orders = tuple[dict[int, Lifetime], list[MemberOrder]]
 
 
-def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: int) -> ShardStep:
+def step_of(
+    plan_text: str, fingerprint: str, owner: str, grid_us: int, begins: str, bucket: int
+) -> ShardStep:
     """The step of a bucket, as the operator carries it."""
-    return ShardStep(plan_of(plan_text), fingerprint, owner, bucket, PROCESS_CACHE, grid_us)
+    place = (fingerprint, owner, bucket, PROCESS_CACHE, grid_us, begins)
+    return ShardStep(plan_of(plan_text), *place)
 
 
 class ShardStep(BucketStep):
     """The work of one bucket in every batch; each keeps the ledger of some of the packing tasks.
 
-    grid_us: answers are wanted at its multiples only.
+    grid_us: answers are wanted at its multiples only. begins: the folder with what buckets have
+    before their first batch, where the query goes on from another run; '' where it does not.
     """
 
     def __init__(
@@ -65,12 +70,15 @@ class ShardStep(BucketStep):
         bucket: int,
         cache: LiveCache,
         grid_us: int = 1,
+        begins: str = "",
     ) -> None:
         super().__init__(fingerprint, owner, bucket)
-        self.plan, self.cache, self.grid_us = plan, cache, grid_us
+        self.plan, self.cache, self.grid_us, self.begins = plan, cache, grid_us, begins
 
     def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
         """Applies the packets of one batch."""
+        if self.begins and state.read_header() is None:
+            begin_bucket(self.begins, self.bucket, state)
         header = self._read_header(state, self.plan.streams, SHARD)
         before = replace(header)
         arrivals = self._gathered(packets)

@@ -33,10 +33,16 @@ __all__ = ["TreeStep", "step_of"]
 
 
 def step_of(
-    plan_text: str, fingerprint: str, owner: str, grid_us: int, tables: str, bucket: int
+    plan_text: str,
+    fingerprint: str,
+    owner: str,
+    grid_us: int,
+    begins: str,
+    tables: str,
+    bucket: int,
 ) -> TreeStep:
     """The step of a bucket, as the operator carries it; tables: those that the tree reads."""
-    place = (fingerprint, owner, bucket, PROCESS_CACHE, grid_us)
+    place = (fingerprint, owner, bucket, PROCESS_CACHE, grid_us, begins)
     return TreeStep(tree_of(plan_text), *place, tables=tables_of_text(tables))
 
 
@@ -53,9 +59,10 @@ class TreeStep(ShardStep):
         bucket: int,
         cache: LiveCache,
         grid_us: int = 1,
+        begins: str = "",
         tables: Sequence[TableSchema] = (),
     ) -> None:
-        super().__init__(plan, fingerprint, owner, bucket, cache, grid_us)
+        super().__init__(plan, fingerprint, owner, bucket, cache, grid_us, begins)
         self._tables = tables
 
     def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:

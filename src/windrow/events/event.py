@@ -23,7 +23,7 @@ class Event:
 
     rows: all rows of the answer from then on, where whoever noted it knows them. shown: what keys
     show from then on, where a run noted it. deliveries: who is to be called with what; None: that
-    is open, and whoever has subscribed when it is settled.
+    is open, and falls to whoever has subscribed by then.
     """
 
     __slots__ = ("answer", "at_us", "changes", "deliveries", "rows", "shown")

@@ -78,6 +78,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """
 
     plan: RunnablePlan
+    _may_follow = True  # whether a select may tell its changes alone, and hold no result
 
     def __init__(
         self,
@@ -117,7 +118,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
-            is_followed = can_follow(run, shape_of(run))
+            is_followed = self._may_follow and can_follow(run, shape_of(run))
             if not begins_full and not is_followed:
                 self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)

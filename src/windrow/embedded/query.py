@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
-    from windrow.governor.bounded.missed_rows import marked_incomplete
     from windrow.history.history import History
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
 else:
     BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
     inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
-    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
     explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
@@ -194,11 +192,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         self._tell_of_lost()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
-            answers = (self._bounded or self._publisher).answers()
-            if self.views:
-                lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
-                return marked_incomplete(answers, lacking) if lacking.any() else answers
-            return answers if self._missed is None else self._missed.marked(answers, self.clock)
+            return self._marked_answers()
 
     @one_at_a_time
     def _result(self) -> pa.Table:
@@ -317,6 +311,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
                 self.events.drop()  # it would read what comes from now on
             self._end()
         self.tell_end()
+        self._tell_listeners()
 
     def tell_end(self) -> None:
         """The session learns that it has ended; a second call does no harm."""

@@ -20,6 +20,7 @@ import pyarrow as pa
 from process_tree import machine
 
 import windrow
+from windrow.durable.session import DurableSession
 from windrow.embedded.session import EmbeddedSession
 
 ROUNDS = 5
@@ -49,11 +50,27 @@ def measure(rounds: int) -> dict[str, Any]:
                     session = windrow.connect(path=path)
                     found.setdefault("opened again", []).append(time.process_time() - began)
                     results.add(repr(session["anchor"].result().to_pylist()))
-                    session.stop()
+                    _saved(session, path, found, results)
                 path = None if way == "memory" else Path(folder) / "singles"
                 found.setdefault(f"single rows, {way}", []).append(_singly(way, path))
         assert len(results) == 1, "the ways give different results"
     return {name: statistics.median(spent) for name, spent in found.items()}
+
+
+def _saved(
+    session: EmbeddedSession, path: Path, found: dict[str, list[float]], results: set[str]
+) -> None:
+    """Take a snapshot, and open the session from it."""
+    assert isinstance(session, DurableSession)
+    began = time.process_time()
+    assert session.save()
+    found.setdefault("snapshot taken", []).append(time.process_time() - began)
+    session.stop()
+    began = time.process_time()
+    session = windrow.connect(path=path)
+    found.setdefault("opened from it", []).append(time.process_time() - began)
+    results.add(repr(session["anchor"].result().to_pylist()))
+    session.stop()
 
 
 def _batches(seed: int) -> list[pa.RecordBatch]:
@@ -106,13 +123,14 @@ def _singly(way: str, path: Path | None) -> float:
 
 def report(found: dict[str, float]) -> None:
     """A table, and JSON."""
-    rows = {"batches": 2 * BATCHES * BATCH_ROWS, "single rows": SINGLES}
+    pushed = 2 * BATCHES * BATCH_ROWS
+    rows = {"batches": pushed, "opened again": pushed, "single rows": SINGLES}
     for name, spent in found.items():
         kind = name.partition(",")[0]
-        count = rows.get(kind, rows["batches"])
-        ratio = spent / found.get(f"{kind}, memory", found["batches, memory"])
-        speed = count / spent / 1e6
-        print(f"{name:24} {spent:7.3f} CPU-s {speed:7.2f} M rows/CPU-s {ratio:6.2f} x memory")
+        speed = f" {rows[kind] / spent / 1e6:7.2f} M rows/CPU-s" if kind in rows else ""
+        plain = found.get(f"{kind}, memory")
+        ratio = "" if plain is None else f" {spent / plain:6.2f} x memory"
+        print(f"{name:24} {spent:7.3f} CPU-s{speed}{ratio}")
     print(json.dumps({**machine(), "command": sys.argv, "cpu_seconds": found}))
 
 

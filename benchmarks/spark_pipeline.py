@@ -52,6 +52,7 @@ def main() -> int:
     rows = [row for name in _chosen(options) for row in _in_own_process(name, options)]
     _show(rows)
     facts = {"command": " ".join(["python", *sys.argv]), "seed": options.seed, **machine()}
+    facts |= {"spark_cores": options.cores, "batch": options.batch}
     for row in rows:
         print(json.dumps({**facts, **row}))  # the result for machines
     return 0 if all(row.get("is_right", True) for row in rows) else 1

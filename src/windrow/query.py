@@ -45,7 +45,7 @@ class Query(ABC):
     def __init__(self, name: str, lock: RLock) -> None:
         self.name = name
         self._lock = lock
-        self._followed = Followed(self._answers, lock)
+        self._followed = Followed(self._answers, self._hand_on, lock)
         self._told_incomplete = False
 
     @overload
@@ -308,6 +308,12 @@ class Query(ABC):
 
     @abstractmethod
     def _answers(self) -> pa.Table: ...
+
+    def _hand_on(self, take: Callable[[pa.Table], None]) -> pa.Table:
+        """The answers, and another function has them, too."""
+        answers = self._answers()
+        take(answers)
+        return answers
 
     @abstractmethod
     def _result(self) -> pa.Table: ...

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import windrow
-from support.durable_script import STEPS, at, observed, run, twice, undisturbed
+from support.durable_script import SEVERAL_CALLS, STEPS, at, observed, run, twice, undisturbed
 from support.memory_folder import KilledError, MemoryFolder
 from windrow.durable.opening import open_folder
 from windrow.durable.session import DurableSession
@@ -67,9 +67,6 @@ def test_a_process_may_end_at_any_call_of_the_disk() -> None:
 def is_between(found: dict[str, Any], done: int) -> bool:
     """Whether a step of several calls was done in part."""
     return done in SEVERAL_CALLS and set(found) <= set(after(done + 1))
-
-
-SEVERAL_CALLS = {number for number, step in enumerate(STEPS) if step.__name__ != "<lambda>"}
 
 
 def test_what_was_done_when_it_returned_is_there_after_a_power_cut() -> None:

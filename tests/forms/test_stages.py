@@ -11,10 +11,16 @@ import pytest
 
 from support.form_runners import Given
 from support.runners import exactly
+from support.spark.driven_job import DrivenJob
 from support.spark.driven_trees import driven_run, spark_plan
+from support.streams import Push, batch_of
 from support.tree_rows import other_cuts, tree_actions
 from support.tree_runs import Told, session_run
+from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.spark.monitoring.operator_bytes import operator_bytes
+from windrow.spark.worker.tree_nodes import measured_nodes
 
 COUNTED = "(SELECT k, s, COUNT(*) AS n, MAX(d) AS d FROM a [4 SECONDS] GROUP BY k, s) AS q"
 JOINED = "(SELECT a.k, a.s, b.l, b.d FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k) AS q"
@@ -71,3 +77,43 @@ def test_however_rows_are_cut_into_batches(number: int, tmp_path: Path) -> None:
     text, actions = list(STAGED)[number], tree_actions(800 + number, 24)
     twin = all_of(session_run(text, actions))
     assert all_of(driven_run(text, other_cuts(actions, number), tmp_path, buckets=2)) == twin
+
+
+@pytest.mark.parametrize("number", range(2, len(STAGED), 4))
+def test_state_that_is_written_anew_or_merged(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after many batches: changes give way to what they add up to, and segments become one."""
+    monkeypatch.setattr("windrow.spark.worker.tree_segments.SPARE_ROWS", 4)
+    monkeypatch.setattr("windrow.spark.worker.segment_merging.SEGMENTS_LIMIT", 2)
+    text, actions = list(STAGED)[number], tree_actions(900 + number, 36)
+    twin = all_of(session_run(text, actions))
+    assert all_of(driven_run(text, actions, tmp_path, number, buckets=2)) == twin
+
+
+def test_what_stages_hold_is_told_node_by_node(tmp_path: Path) -> None:
+    plan = spark_plan(f"SELECT n, COUNT(*) AS m FROM {COUNTED} GROUP BY n")
+    job = DrivenJob(plan, tmp_path, buckets=2)
+    rows = [action for action in tree_actions(5, 30, streams="a") if isinstance(action, Push)]
+    for push in rows:
+        job.batch({"a": batch_of("a", push.rows)})
+    status = job.publication.status
+    shown = explain_on_spark(plan, *measured_nodes(plan, status.tree), len(status.bucket_rows))
+    notes = [line for line in shown.splitlines() if " now)" in line]
+    # The groups and what they receive; the block below.
+    assert len(notes) == 3
+    named = [each["operator"] for each in operator_bytes(plan, status)]
+    assert [name.split(" ", 1)[1].split(":")[0] for name in named] == [
+        "a row for each n", "received 1", "block, a row for each a.k, a.s",
+    ]  # fmt: skip
+    # Rows are in the windows of the first stage; the bytes of all count for the budget.
+    assert len(status.bucket_rows) == 2
+    later = sum(output.nbytes for output in _live_shards(job))
+    assert later > 0
+    assert status.window_bytes > later
+
+
+def _live_shards(job: DrivenJob) -> list[TreeShard]:
+    """Those of the last stage."""
+    held = [step.cache._shelf._held for step in job.later_steps[-1]]
+    return [live._shard for own in held for _, live, _ in own.values()]

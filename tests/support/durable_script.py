@@ -32,6 +32,12 @@ QUERIES = {
 }
 
 
+# The number of the step that pushes many rows.
+MANY_ROWS = 20
+# While these run, a session is not saved: its log is replayed.
+NOT_SAVED = {"viewed", "past"}
+
+
 def at(second: float) -> int:
     """An instant, so many seconds after the beginning."""
     return int((START_S + second) * 1_000_000)
@@ -87,6 +93,18 @@ def _one(stream: str, second: float, *values: object) -> Step:
     return lambda session: session.push(stream, (at(second), *values))
 
 
+def _registered_to_save(session: EmbeddedSession) -> None:
+    """Those that can be in a snapshot."""
+    for name, text in QUERIES.items():
+        if name not in NOT_SAVED:
+            session.query(text, name=name)
+
+
+def _past(session: EmbeddedSession) -> None:
+    with suppress(windrow.BindingError):
+        session["past"].answers()
+
+
 STEPS: list[Step] = [
     declared,
     lambda s: s.upsert("rooms", [{"k": 0, "name": "lab"}, {"k": 1, "name": "hall"}]),
@@ -113,10 +131,21 @@ STEPS: list[Step] = [
     *(_one("a", 192 + i, 1, float(i)) for i in range(3)),
     *(_one("b", 192 + i, 1) for i in range(3)),
     lambda s: s["joined"].changes(),
-    lambda s: s["past"].answers(),
+    _past,
     _one("a", 196, 2, 0.25),
     lambda s: s.finish(),
 ]
+
+
+# Steps of several calls, of which each is a change of its own.
+SEVERAL_CALLS = {number for number, step in enumerate(STEPS) if step.__name__ != "<lambda>"}
+# The same for queries that can be in a snapshot.
+SAVED_STEPS = [_registered_to_save if step is registered else step for step in STEPS]
+
+
+def without_many(steps: list[Step]) -> list[Step]:
+    """The steps of a state that is stored with the tests: without the push of many rows."""
+    return steps[:MANY_ROWS] + steps[MANY_ROWS + 1 :]
 
 
 def observed(session: EmbeddedSession) -> dict[str, Any]:
@@ -145,16 +174,16 @@ def observed(session: EmbeddedSession) -> dict[str, Any]:
     return found
 
 
-def undisturbed(count: int) -> dict[str, Any]:
+def undisturbed(count: int, steps: list[Step] = STEPS) -> dict[str, Any]:
     """A session in memory after so many steps."""
     session = windrow.connect()
-    run(session, 0, count)
+    run(session, 0, count, steps)
     return observed(session)
 
 
-def run(session: EmbeddedSession, first: int, last: int) -> None:
+def run(session: EmbeddedSession, first: int, last: int, steps: list[Step] = STEPS) -> None:
     """Some of the steps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for step in STEPS[first:last]:
+        for step in steps[first:last]:
             step(session)

@@ -20,6 +20,9 @@ from windrow.errors import CheckpointError, WindrowError
 
 __all__ = ["DURABILITIES", "Journal"]
 
+# Kinds of records that a snapshot repeats; queries are told as they are then.
+DECLARATIONS = frozenset(["stream", "table", "view", "history", "function"])
+
 # always: a call returns when it is on the disk. interval: so it is a tenth of a second later. off:
 # when the operating system likes.
 DURABILITIES = ("always", "interval", "off")
@@ -37,6 +40,7 @@ class Journal:
         self.is_open = False
         self.missing: Callable[[], CheckpointError | None] = lambda: None
         self.after: Callable[[], None] = lambda: None
+        self.declared: Callable[[dict[str, Any]], None] = lambda _: None
         self._log: Log | None = None
         self._trouble: CheckpointError | None = None
         self._wall_us: int | None = None
@@ -107,9 +111,11 @@ class Journal:
             return
         self.check()
         wall_us = self.now_us()
-        self._append({"kind": kind, "wall": wall_us, **told}, sections)
+        header = {"kind": kind, "wall": wall_us, **told}
+        self._append(header, sections)
         with self._applied(wall_us):
             yield
+        self._note_declared(header)
         self.after()
 
     @contextmanager
@@ -117,6 +123,11 @@ class Journal:
         """Do within what a record says."""
         with self._applied(record.header["wall"]):
             yield
+        self._note_declared(record.header)
+
+    def _note_declared(self, header: dict[str, Any]) -> None:
+        if header["kind"] in DECLARATIONS:
+            self.declared(header)
 
     @contextmanager
     def _applied(self, wall_us: int) -> Iterator[None]:

@@ -85,6 +85,13 @@ class Log:
             raise broken_off(self.folder.path, f"its log could not be synced: {problem}") from None
         self._safe = last
 
+    def begin_file(self) -> None:
+        """What comes is in another file, so that those before it can be removed by themselves."""
+        try:
+            self._roll()
+        except OSError as problem:
+            raise unwritten(self.folder.path, problem) from problem
+
     def _roll(self) -> None:
         """Begin the next file; nothing is in it before the last one is on the disk."""
         with self._closing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ __all__ = [
     "check_own",
     "file_head",
     "file_name",
+    "obsolete_files",
 ]
 
 FORMAT_VERSION = 1
@@ -70,11 +71,6 @@ class LogReader:
         self._files = found[max(0, len(begun) - 1) :]
         if found and not begun:
             raise damaged(folder.path / found[0].name, 0, f"record {after + 1} is not there")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no log."""
-        return not self._files
 
     def records(self) -> Iterator[Record]:
         """The records, in order; a torn tail ends them."""
@@ -153,8 +149,19 @@ def _first(name: str) -> int:
     return int(name[len(_PREFIX) : -len(_SUFFIX)])
 
 
-def check_own(folder: StateFolder, known: frozenset[str]) -> None:
+def obsolete_files(folder: StateFolder, sequence: int) -> list[str]:
+    """The files whose records are all up to that one."""
+    files = [name for name in folder.names() if _is_log_file(name)]
+    following = [*files[1:], None]
+    return [
+        name
+        for name, later in zip(files, following, strict=True)
+        if later is not None and _first(later) <= sequence + 1
+    ]
+
+
+def check_own(folder: StateFolder, is_known: Callable[[str], bool]) -> None:
     """Refuse a folder that has files of others: it was named by mistake."""
     for name in folder.names():
-        if not _is_log_file(name) and name not in known:
+        if not _is_log_file(name) and not is_known(name):
             raise foreign(folder.path, name)

@@ -10,6 +10,12 @@ from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader, check_own
 from windrow.durable.session import DurableSession
 from windrow.durable.settings import Settings
+from windrow.durable.snapshots import (
+    Snapshot,
+    is_snapshot,
+    newest_snapshot,
+    remove_unfinished,
+)
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError
 from windrow.memory_size import memory_of
@@ -42,18 +48,22 @@ def open_session(
 def open_folder(folder: StateFolder, given: Settings, durability: str) -> DurableSession:
     """The same, of a folder that is locked."""
     try:
-        check_own(folder, frozenset({"lock"}))
-        settings = _settings_of(folder, given)
+        check_own(folder, lambda name: name == "lock" or is_snapshot(name))
+        remove_unfinished(folder)
+        snapshot = newest_snapshot(folder)
+        settings = _settings_of(folder, snapshot, given)
         session = DurableSession(folder, settings, durability)
-        session.recover(LogReader(folder))
+        session.recover(snapshot, LogReader(folder, 0 if snapshot is None else snapshot.sequence))
     except BaseException:
         folder.release()
         raise
     return session
 
 
-def _settings_of(folder: StateFolder, given: Settings) -> Settings:
-    """Those that the log begins with; a log that lacks them begins with those given."""
+def _settings_of(folder: StateFolder, snapshot: Snapshot | None, given: Settings) -> Settings:
+    """Those that the state begins with; a log that lacks them begins with those given."""
+    if snapshot is not None:
+        return Settings(**snapshot.header["settings"]).opened_with(given, folder.path)
     first = next(LogReader(folder).records(), None)
     if first is not None:
         told = {name: first.header[name] for name in Settings().told()}

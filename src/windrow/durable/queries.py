@@ -77,6 +77,9 @@ class _Written:
 class DurableQuery(_Written, EmbeddedQuery):
     """A query of a durable session."""
 
+    # What a select that is followed holds is known to its shard alone, and cannot be saved.
+    _may_follow = False
+
 
 class DurableHistoryQuery(_Written, EmbeddedHistoryQuery):
     """A question about the past of a durable session."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from windrow.durable.errors import not_replayed, other_function
 from windrow.durable.ingest import DurableStream
 from windrow.durable.log_files import LogReader
 from windrow.durable.records import Record
+from windrow.durable.saved_session import load_session, load_tables, records_of
+from windrow.durable.snapshots import Snapshot
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.errors import CheckpointError, WindrowError
 from windrow.plan.user_functions import GivenFunction
@@ -32,26 +35,37 @@ class Replay:
     missing: the name and signature of that function.
     """
 
-    def __init__(self, session: DurableSession, reader: LogReader) -> None:
-        self._session, self._reader = session, reader
-        self._records = reader.records()
+    def __init__(
+        self, session: DurableSession, snapshot: Snapshot | None, reader: LogReader
+    ) -> None:
+        self._session = session
+        saved = () if snapshot is None else records_of(snapshot)
+        self._records = chain(saved, reader.records())
         self._waiting: Record | None = None
         self.missing: tuple[str, str] | None = None
+        self.problem: CheckpointError | None = None  # why it cannot go on
         self.offered: dict[str, GivenFunction] = {}  # functions that were given meanwhile
 
     def run(self) -> bool:
         """Go on; whether the end of the log was reached."""
-        self.missing = None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # readers were warned then
-            while True:
-                record = self._waiting or next(self._records, None)
-                if record is None:
-                    return True
-                self._waiting = record
-                if not self._is_applied(record):
-                    return False
-                self._waiting = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # readers were warned then
+                return self._has_ended()
+        except CheckpointError as problem:
+            if self.missing is None:
+                self.problem = problem
+            raise
+
+    def _has_ended(self) -> bool:
+        while True:
+            record = self._waiting or next(self._records, None)
+            if record is None:
+                return True
+            self._waiting = record
+            if not self._is_applied(record):
+                return False
+            self._waiting = None
 
     def _is_applied(self, record: Record) -> bool:
         if record.kind == "function" and not self._is_given(record.header):
@@ -77,12 +91,13 @@ class Replay:
 
     def _is_given(self, told: dict[str, Any]) -> bool:
         made = self.offered.get(told["name"])
+        self.missing = told["name"], told["signature"]
         if made is None:
-            self.missing = told["name"], told["signature"]
             return False
         if made.signature != told["signature"]:
             del self.offered[told["name"]]
             raise other_function(made.name, told["signature"], made.signature)
+        self.missing = None
         return True
 
     # ---- what is declared
@@ -105,7 +120,8 @@ class Replay:
 
     def _query(self, record: Record) -> None:
         told = record.header
-        self._session.register(told["text"], told["name"], told["algorithm"], told["store"])
+        asked = (told["text"], told["name"], told["algorithm"], told["store"])
+        self._session.register(*asked, has_name=told.get("has_name"), plan=told.get("plan"))
 
     def _stop(self, record: Record) -> None:
         self._session[record.header["query"]].stop()
@@ -120,6 +136,12 @@ class Replay:
             query.answers()
         else:
             query.changes(limit)
+
+    def _saved_tables(self, record: Record) -> None:
+        load_tables(self._session, record)
+
+    def _saved_state(self, record: Record) -> None:
+        load_session(self._session, record)
 
     # ---- what comes
 
@@ -202,6 +224,8 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "view": Replay._view,
     "history": Replay._history,
     "query": Replay._query,
+    "tables": Replay._saved_tables,
+    "state": Replay._saved_state,
     "stop": Replay._stop,
     "read": Replay._read,
     "batch": Replay._batch,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,14 @@ from windrow.durable.log_files import LogReader
 from windrow.durable.progress import Progress
 from windrow.durable.queries import DurableHistoryQuery, DurableQuery
 from windrow.durable.replay import Replay
+from windrow.durable.saved_session import saved_session, why_no_snapshot
 from windrow.durable.settings import Settings
+from windrow.durable.snapshots import Snapshot, write_snapshot
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
 from windrow.plan.history_schema import HistorySchema
+from windrow.plan.serialise import plan_from_json
 from windrow.plan.user_functions import GivenFunction
 from windrow.query import Query
 from windrow.rows.file_rows import FileRows
@@ -38,14 +42,19 @@ if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
     from windrow.embedded.query import EmbeddedQuery
 
-__all__ = ["DurableSession"]
+__all__ = ["SNAPSHOT_BYTES", "DurableSession"]
+
+# A snapshot is taken once the log since the last one has grown beyond so much.
+SNAPSHOT_BYTES = 256 << 20
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """How a query was registered; text: as it is printed, so that equal ones are found equal."""
+    """How a query was registered; printed: so that equal ones are found equal."""
 
-    text: str
+    text: str = field(compare=False)
+    printed: str
     algorithm: str
     store: str
     has_name: bool
@@ -74,9 +83,12 @@ class DurableSession(EmbeddedSession):
     def __init__(self, folder: StateFolder, settings: Settings, durability: str) -> None:
         said = (settings.memory, settings.clock, settings.time_zone, settings.double_quotes)
         super().__init__(*said)
-        self._folder = folder
+        self._folder, self.settings = folder, settings
+        self.declared: list[dict[str, Any]] = []  # as records have it, in order
         self.journal = Journal(durability)
-        self.journal.after = self._ingest.tell_after
+        self.journal.after = self._after_record
+        self.journal.declared = self.declared.append
+        self._snapshot_at = SNAPSHOT_BYTES
         self._ingest.journal = self.journal
         self._histories.query_kind = DurableHistoryQuery
         self._asked: dict[str, _Asked] = {}
@@ -103,16 +115,16 @@ class DurableSession(EmbeddedSession):
         """Whether functions are to be given before it can go on."""
         return self._replay is not None
 
-    def recover(self, reader: LogReader) -> None:
+    def recover(self, snapshot: Snapshot | None, reader: LogReader) -> None:
         """Replay the log, as far as the functions that were given allow."""
-        self._replay = Replay(self, reader)
+        self._replay = Replay(self, snapshot, reader)
         self.journal.missing = self._missing
         self._go_on(reader)
 
     def _missing(self) -> CheckpointError | None:
         replay = self._replay
         if replay is None or replay.missing is None:
-            return None
+            return None if replay is None else replay.problem
         return function_missing(*replay.missing)
 
     def _go_on(self, reader: LogReader) -> None:
@@ -167,6 +179,59 @@ class DurableSession(EmbeddedSession):
             if is_sound:
                 super().stop()
             self._is_stopped = True
+
+    def _after_record(self) -> None:
+        self._ingest.tell_after()
+        if self.journal.log.bytes > self._snapshot_at:
+            self.save()
+
+    @one_at_a_time
+    def save(self) -> bool:
+        """Write a snapshot, where the session can be saved now, so that less is to be replayed."""
+        log = self.journal.log
+        self._snapshot_at = 2 * log.bytes  # no sooner again, if it cannot be
+        why = why_no_snapshot(self)
+        if why is not None:
+            _LOGGER.info("no snapshot of %s: %s", self.path, why)
+            return False
+        header, parts = saved_session(self)
+        try:
+            log.begin_file()
+            write_snapshot(self._folder, log.sequence, header, parts.sections)
+        except (OSError, CheckpointError) as problem:
+            _LOGGER.warning("no snapshot of %s: %s", self.path, problem)
+            return False
+        log.bytes, self._snapshot_at = 0, SNAPSHOT_BYTES
+        return True
+
+    @property
+    def views_running(self) -> bool:
+        """Whether any view has a reader."""
+        return bool(self._views.runs())
+
+    def running_queries(self) -> list[Any]:
+        """The queries on windows that run."""
+        return [*self._running()]
+
+    def told_of(self, query: Query) -> dict[str, Any]:
+        """How a query was registered, as a record has it."""
+        asked = self._asked[query.name]
+        return {
+            "text": asked.text,
+            "name": query.name,
+            "has_name": asked.has_name,
+            "algorithm": asked.algorithm,
+            "store": asked.store,
+        }
+
+    @property
+    def unnamed(self) -> int:
+        """How many names were made up for queries."""
+        return self._unnamed
+
+    @unnamed.setter
+    def unnamed(self, count: int) -> None:
+        self._unnamed = count
 
     @one_at_a_time
     def tick(self) -> None:
@@ -258,7 +323,9 @@ class DurableSession(EmbeddedSession):
             return
         self.journal.check()
         if made.name not in self._functions:
-            self.journal.note("function", name=made.name, signature=made.signature)
+            told: dict[str, Any] = {"name": made.name, "signature": made.signature}
+            self.journal.note("function", **told)
+            self.declared.append({"kind": "function", "wall": 0, **told})
         self.add_known_function(made)
 
     def add_known_function(self, made: GivenFunction) -> None:
@@ -276,7 +343,7 @@ class DurableSession(EmbeddedSession):
         Without a name it is found by its text: each such query once in a process.
         """
         self.journal.check()
-        asked = _Asked(printed(text), algorithm, store, name is not None)
+        asked = _Asked(text, printed(text), algorithm, store, name is not None)
         known: EmbeddedQuery | EmbeddedHistoryQuery | None = self._running_as(asked, name)
         if known is None:
             self.plan_of(text)  # raises before anything is written
@@ -293,12 +360,29 @@ class DurableSession(EmbeddedSession):
         return known
 
     def register(
-        self, text: str, name: str | None, algorithm: str, store: str
+        self,
+        text: str,
+        name: str | None,
+        algorithm: str,
+        store: str,
+        *,
+        has_name: bool | None = None,
+        plan: str | None = None,
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
-        """Register a query of which the log has a record."""
-        made = super().query(text, name, algorithm, store)
+        """Register a query of which the log or a snapshot has a record.
+
+        has_name: whether somebody named it. plan: by which it runs, whatever another version of
+        Windrow would plan; its saved rows are of that plan.
+        """
+        made: EmbeddedQuery | EmbeddedHistoryQuery
+        if plan is None:
+            made = super().query(text, name, algorithm, store)
+        else:
+            with self._knowing_functions():
+                made = self._begun(plan_from_json(plan), name)
         made.registry = self  # type: ignore[union-attr]
-        self._asked[made.name] = _Asked(printed(text), algorithm, store, name is not None)
+        is_named = name is not None if has_name is None else has_name
+        self._asked[made.name] = _Asked(text, printed(text), algorithm, store, is_named)
         self._handed_out.discard(made.name)
         return made
 

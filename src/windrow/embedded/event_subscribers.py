@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -19,7 +20,8 @@ class EventSubscribers:
     def __init__(self) -> None:
         self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
         self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
-        self._is_telling = False
+        self._has_begun_telling = False
+        self._problems: list[Exception] = []  # what functions have raised, in order
 
     def tell(self) -> None:
         """Call those who have subscribed, now that everything is whole; what they raise, too.
@@ -28,15 +30,25 @@ class EventSubscribers:
         """
         if self._is_telling:
             return
-        problems: list[Exception] = []
-        self._is_telling = True
-        try:
-            while any([events.tell(problems) for events in tuple(self.listening)]):
-                pass
-        finally:
-            self._is_telling = False
+        self._has_begun_telling, problems = True, self._problems
+        while any([events.tell(problems) for events in tuple(self.listening)]):
+            pass
+        self._has_begun_telling = False
         if problems:
-            raise problems[0]
+            first = problems[0]
+            problems.clear()
+            raise first
+
+    @property
+    def _is_telling(self) -> bool:
+        """Whether a function is being called now: tell() may also have been broken off."""
+        frame = sys._getframe() if self._has_begun_telling else None
+        while frame is not None:
+            given = frame.f_locals if frame.f_code is _TELL else {}
+            if given.get("self") is self and "problems" in given:
+                return True
+            frame = frame.f_back
+        return False
 
     def have_ended(self, streams: Sequence[str]) -> bool:
         """Whether none of these streams goes on."""
@@ -55,3 +67,6 @@ class EventSubscribers:
         yield
         for events in followed:
             events.confirm()
+
+
+_TELL = EventSubscribers.tell.__code__

@@ -261,6 +261,8 @@ class Ingest(IngestSteps, EventSubscribers):
                 self._take_batches()
             if self._may_be_idle:
                 self._let_idle_go_on(self._now_us())
+            for events in self.listening:
+                events.keep_up()
 
     def _let_idle_go_on(self, now_us: int) -> None:
         """Streams that are silent by the clock on the wall get the heartbeats that are due."""

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
-    from windrow.governor.bounded.missed_rows import marked_incomplete
     from windrow.history.history import History
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
 else:
     BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
     inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
-    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
     explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
@@ -80,6 +78,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """
 
     plan: RunnablePlan
+    _may_follow = True  # whether a select may tell its changes alone, and hold no result
 
     def __init__(
         self,
@@ -119,7 +118,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
-            is_followed = can_follow(run, shape_of(run))
+            is_followed = self._may_follow and can_follow(run, shape_of(run))
             if not begins_full and not is_followed:
                 self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
@@ -193,11 +192,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         self._tell_of_lost()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
-            answers = (self._bounded or self._publisher).answers()
-            if self.views:
-                lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
-                return marked_incomplete(answers, lacking) if lacking.any() else answers
-            return answers if self._missed is None else self._missed.marked(answers, self.clock)
+            return self._marked_answers()
 
     @one_at_a_time
     def _result(self) -> pa.Table:
@@ -316,6 +311,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
                 self.events.drop()  # it would read what comes from now on
             self._end()
         self.tell_end()
+        self._tell_listeners()
 
     def tell_end(self) -> None:
         """The session learns that it has ended; a second call does no harm."""

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from windrow.embedded.slow_events import SlowEvents
+from windrow.errors import WindrowError
 from windrow.event_time import START_OF_TIME
 from windrow.events.answer import Answer, answer_of
+from windrow.events.event import Event
 from windrow.events.event_group import EventGroup
+from windrow.events.event_log import EventLog
 from windrow.events.event_run import EventRun
 from windrow.events.giving_up import GivesUpError
 from windrow.events.stream_feed import StreamFeed
-from windrow.events.subscriptions import Event, Subscription, Subscriptions
+from windrow.events.subscriptions import Subscription, Subscriptions
+from windrow.followers import Follower
 from windrow.plan.model import QueryPlan
 from windrow.runtime.shard import Shard
 from windrow.service_levels import INCOMPLETE
@@ -47,7 +51,7 @@ class QueryEvents:
         self._slow, self._patience = 0, 1
         self._is_known = isinstance(query.plan, QueryPlan)  # whether runs may do it
         self._batches = 0
-        self._subscriptions = Subscriptions()
+        self._subscriptions, self._log = Subscriptions(), EventLog()
         self._reader: SlowEvents | None = None  # reads for those who have subscribed, without a run
 
     @property
@@ -98,23 +102,38 @@ class QueryEvents:
     def subscribe(
         self,
         call: Callable[[Any], object],
-        ended: Callable[[], object] | None = None,
+        called: Callable[[], object] | None = None,
+        ended: Callable[[Exception | None], object] | None = None,
         *,
         to_changes: bool = False,
     ) -> Subscription:
         """Call the function with every answer from now on, or with every change."""
         subscriptions = self._subscriptions
-        if subscriptions.any:
-            self._ingest.tell()  # what was pushed before is not for the one that comes now
+        if subscriptions.any:  # what was pushed before is not for the one that comes now
+            self._note()
+            self._log.address(subscriptions)
         else:
-            self._set_run(None)
-            self._reader = SlowEvents(self._query, self._query.follow())
-            self._ingest.listening.append(self)
-        made = Subscription(call, self._leave, ended)
+            self._listen()
+        if to_changes and not subscriptions.to_changes:
+            self._begin_changes()
+        made = Subscription(call, self._leave, called, ended)
         (subscriptions.to_changes if to_changes else subscriptions.to_answers).append(made)
-        if self._run is not None and to_changes:
-            self._run.note_changes()
         return made
+
+    def _listen(self) -> None:
+        self._stop_listening()
+        follower = self._query.follow()
+        self._log.begin(self._query.clock)
+        self._reader = SlowEvents(self._query, follower, self._log)
+        self._ingest.listening.append(self)
+
+    def _begin_changes(self) -> None:
+        """From here on changes are noted."""
+        if self._run is not None and self._reader is None:
+            self._run.note_changes()
+        else:
+            rows = self._query.result().to_pylist()
+            self._log.note(Event(self._query.clock, [], rows=rows))
 
     def _leave(self, subscription: Subscription) -> None:
         with self._ingest.lock:
@@ -123,12 +142,13 @@ class QueryEvents:
                 self._stop_listening()
 
     def _stop_listening(self) -> None:
-        if self in self._ingest.listening:
+        while self in self._ingest.listening:
             self._ingest.listening.remove(self)
         if self._reader is not None:
             self._reader.close()
             self._reader = None
         self._set_run(None)  # it would note what nobody is told
+        self._log.begin(START_OF_TIME)
 
     @property
     def _listens_by_run(self) -> bool:
@@ -138,14 +158,28 @@ class QueryEvents:
 
     def tell(self, problems: list[Exception]) -> bool:
         """Call those who have subscribed with what has happened; whether anything has."""
-        found = self._happened()
-        for event in found:
-            self._subscriptions.tell(event, problems)
-        if not self._query.is_running or self._ingest.have_ended(self._query.plan.streams):
-            self._subscriptions.end()
-        return bool(found)
+        if not self._subscriptions.any:  # broken off while the last one left, or the first came
+            self._stop_listening()
+            return False
+        query, failure = self._query, None
+        try:
+            self._note()
+        except WindrowError as problem:
+            failure = problem
+        has_told = self._log.tell(self._subscriptions, problems)
+        if failure is not None:
+            problems.append(failure)
+        if not query.is_running or self._ingest.have_ended(query.plan.streams):
+            self._subscriptions.end(failure)
+        return has_told
 
-    def _happened(self) -> list[Event]:
+    def tell_end(self) -> None:
+        """The query has ended: those who have subscribed learn it, after what is left."""
+        if self._subscriptions.any:
+            self._ingest.tell()
+
+    def _note(self) -> None:
+        """Note what has happened since this was last done."""
         self._batches = 0
         if self._ingest.has_batches:
             self.drop()
@@ -153,46 +187,56 @@ class QueryEvents:
             if self._follows(self._run):
                 try:
                     self._run.catch_up(self._ingest.arrived_us)
-                    return self._run.told()
                 except GivesUpError:
                     self._patience *= 2
+                else:
+                    return
             self.drop()
-        return self._read_slowly()
+        self._read_slowly()
 
-    def _read_slowly(self) -> list[Event]:
+    def _read_slowly(self) -> None:
         reader = self._reader
         if reader is None:
-            return []
-        found = reader.read()
+            return
+        reader.read(with_changes=bool(self._subscriptions.to_changes))
         self._slow += 1
         if self._is_known and self._listens_by_run and self._query.is_running:
             self._build()
             if self._run is not None:
-                self._run.listen(self._query.waiting_instants())
+                self._run.listen(self._log, self._query.waiting_instants())
                 if self._subscriptions.to_changes:
                     self._run.note_changes()
                 reader.close()
                 self._reader = None
-        return found
+
+    def keep_up(self) -> None:
+        """Something was applied: whatever the run does not follow is read from here on."""
+        if self._reader is None and self._run is not None and not self._follows(self._run):
+            self.drop()
 
     def expect_batch(self) -> None:
         """Something is about to be applied that no run follows: what it brings is read after it."""
-        if self._reader is None and self._subscriptions.any and self._run is not None:
-            run, told = self._run, (self._run.told_rows, self._run.told())
-            if run.group.is_torn:
-                told_us, follower = run.group.clock, self._query.follow_all()
-            else:
-                told_us, follower = START_OF_TIME, self._query.follow()
-            self._reader = SlowEvents(self._query, follower, told_us, *told)
+        run = self._run
+        if run is not None and self._reader is None and self._subscriptions.any:
+            is_torn = run.group.is_torn
+            self._read_instead_of(
+                run, self._query.follow_all() if is_torn else self._query.follow()
+            )
             self._set_run(None)
 
     def drop(self) -> None:
         """Let go of the run; the next readings are slow."""
         run, self._slow = self._run, 0
         if run is not None and self._subscriptions.any and self._reader is None:
-            told = (run.group.clock, run.told_rows, run.told())
-            self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
+            self._read_instead_of(run, self._query.follow_all())
         self._set_run(None)
+
+    def _read_instead_of(self, run: EventRun, follower: Follower) -> None:
+        """Read from what the run has noted; broken off, this is begun again."""
+        if run.told is not None:
+            at_us, _ = self._log.newest_answer
+            self._log.note(Event(at_us, [], rows=self._log.rows_after(run.told)))
+        self._reader = SlowEvents(self._query, follower, self._log)
 
     def _set_run(self, run: EventRun | None) -> None:
         """The session knows which queries have runs."""

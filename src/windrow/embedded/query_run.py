@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.deferred import deferred
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from windrow.embedded.view_instants import ViewInstants
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
-    from windrow.governor.bounded.missed_rows import MissedRows
+    from windrow.governor.bounded.missed_rows import MissedRows, marked_incomplete
     from windrow.plan.relations.tree_plan import RunnablePlan
     from windrow.runtime.run_shard import RunShard
 else:
     MissedRows = deferred("windrow.governor.bounded.missed_rows", "MissedRows")
+    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
 
 __all__ = ["NEVER", "QueryRun"]
 
@@ -131,6 +133,14 @@ class QueryRun:
             found |= view.lacking(at)
         return found
 
+    def _marked_answers(self) -> pa.Table:
+        """Answers with their levels."""
+        answers = (self._bounded or self._publisher).answers()
+        if self.views:
+            lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
+            return marked_incomplete(answers, lacking) if lacking.any() else answers
+        return answers if self._missed is None else self._missed.marked(answers, self.clock)
+
     def spare_until_us(self, input_index: int) -> int:
         """Rows of an input up to this time are in no complete answer any more."""
         end_us = None if self._missed is None else self._missed.next_end(self.clock)
@@ -219,15 +229,21 @@ class QueryRun:
 
     @contextmanager
     def _part(
-        self, taking: Collection[int] = (), step: int | None = None, *, publishes: bool = True
+        self,
+        taking: Collection[int] = (),
+        step: int | None = None,
+        *,
+        publishes: bool = True,
+        also: Iterable[object] = (),
     ) -> Iterator[None]:
         """A part of a step that is made whole, or undone by repair() before anything else.
 
         taking: the inputs whose rows are taken in it. step: the number of the step whose rows are.
         publishes: whether it surely changes what is published; else _publish() notes that it does.
+        also: what else changes in it.
         """
         bounded = None if self._bounded is None else self._bounded.mark()
-        others = Mark(self._pace, self._ledger, *self._entries, *self._view_instants)
+        others = Mark(self._pace, self._ledger, *self._entries, *self._view_instants, *also)
         missed = None if self._missed is None else DeepMark(self._missed)
         publisher = self._publisher.mark() if publishes else None
         mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)

@@ -214,6 +214,11 @@ class EmbeddedSession(
         # What goes on from a carryover has no views beside it: they are parts of it.
         how = {"shares_views": self._shares_views and carried is None}
         plan = plan_query(select, self._catalog, algorithm, store, **how)
+        return self._begun(plan, name, carried)
+
+    def _begun(
+        self, plan: RunnablePlan, name: str | None, carried: Carryover | None = None
+    ) -> EmbeddedQuery:
         name = self._free_name(name)
         self._flush()
         if carried is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from windrow.event_time import START_OF_TIME
 from windrow.events.answer import answer_of
-from windrow.events.subscriptions import Event
+from windrow.events.event import Event, Row
+from windrow.events.event_log import EventLog
 from windrow.followers import Follower
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SlowEvents"]
 
-Row = dict[str, Any]
 # Columns of answers() before the select list.
 ANSWER_COLUMNS = 3
 
@@ -26,51 +25,51 @@ ANSWER_COLUMNS = 3
 class SlowEvents:
     """Reads for those who have subscribed to a query while no run does it.
 
-    follower: of the query. told_us: answers up to here were given already. rows: the result at that
-    time, if it is known. before: what happened before, and was not told. Changes are net of what
-    was pushed at once.
+    follower: of the query. log: where it notes what has happened. Changes are net of what was
+    pushed at once. May be broken off at any line, and reads on from what was noted.
     """
 
-    def __init__(
-        self,
-        query: EmbeddedQuery,
-        follower: Follower,
-        told_us: int = START_OF_TIME,
-        rows: Sequence[Row] | None = None,
-        before: Sequence[Event] = (),
-    ) -> None:
-        self._query, self._told_us = query, told_us
-        self._follower = follower
-        self._rows = list(query.result().to_pylist() if rows is None else rows)
-        self._before = list(before)
+    def __init__(self, query: EmbeddedQuery, follower: Follower, log: EventLog) -> None:
+        self._query, self._follower, self._log = query, follower, log
+        self._may_repeat = True  # the first answer may be one that was noted
 
-    def read(self) -> list[Event]:
-        """What has happened since."""
-        events, self._before = self._before, []
-        answers = self._follower.answers()
+    def read(self, *, with_changes: bool) -> None:
+        """Note what has happened since."""
+        may_repeat, self._may_repeat = self._may_repeat, True
+        self._follower.answers(partial(self._note_answers, may_repeat=may_repeat))
+        if with_changes:
+            self._note_changes()
+        self._may_repeat = False
+
+    def _note_answers(self, answers: pa.Table, *, may_repeat: bool) -> None:
         is_again = self._query.is_by_arrival  # then an answer at an instant may be given again
+        told_us, told = self._log.newest_answer
         for at_us, rows, level in _by_instants(answers):
-            if at_us > self._told_us or (is_again and at_us == self._told_us):
-                events.append(Event(at_us, [], answer_of(rows, at_us, level)))
-                self._told_us = max(at_us, self._told_us)
-        changes = self._changes()
-        if changes:
-            events.append(Event(self._query.clock, changes, None))
-        return events
+            if at_us < told_us or (at_us == told_us and not is_again):
+                continue
+            if may_repeat and at_us == told_us and told is not None and _same(rows, told):
+                continue
+            self._log.note(Event(at_us, [], answer_of(rows, at_us, level)))
 
-    def _changes(self) -> list[tuple[int, Row]]:
+    def _note_changes(self) -> None:
         rows = self._query.result().to_pylist()
-        old, self._rows = self._rows, rows
+        old = self._log.rows_after(None)
         if old == rows:
-            return []
+            return
         before, after = Counter(map(repr, old)), Counter(map(repr, rows))
         named = {repr(row): row for row in (*old, *rows)}
-        gone = [(-1, named[key]) for key in (before - after).elements()]
-        return gone + [(1, named[key]) for key in (after - before).elements()]
+        changes = [(-1, named[key]) for key in (before - after).elements()]
+        changes += [(1, named[key]) for key in (after - before).elements()]
+        if changes:
+            self._log.note(Event(self._query.clock, changes, rows=rows))
 
     def close(self) -> None:
         """It reads no more."""
         self._follower.close()
+
+
+def _same(rows: list[Row], others: list[Row]) -> bool:
+    return Counter(map(repr, rows)) == Counter(map(repr, others))
 
 
 def _by_instants(answers: pa.Table) -> list[tuple[int, list[Row], str]]:

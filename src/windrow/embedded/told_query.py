@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.errors import DataError
@@ -43,6 +46,20 @@ class ToldQuery:
     @abstractmethod
     def _has_missed(self) -> bool: ...
 
+    @abstractmethod
+    def _be_ready(self) -> None: ...
+
+    @abstractmethod
+    def _tell_of_lost(self) -> None: ...
+
+    @abstractmethod
+    def _marked_answers(self) -> pa.Table: ...
+
+    @abstractmethod
+    def _part(
+        self, *, publishes: bool = True, also: Iterable[object] = ()
+    ) -> AbstractContextManager[None]: ...
+
     def latest(self) -> Answer:  # noqa: D102 - as of every query; one call less
         with self._lock:
             return self.events.latest()
@@ -58,6 +75,21 @@ class ToldQuery:
     def __aiter__(self) -> AnswerQueue:
         with self._lock:
             return AnswerQueue(self.name, self.events.subscribe)
+
+    def _hand_on(self, take: Callable[[pa.Table], None]) -> pa.Table:
+        """Answers for a function that has them all or, broken off, gets them again."""
+        self._be_ready()
+        self._tell_of_lost()
+        with self._part(also=self._followed.parts):
+            answers = self._marked_answers()
+            take(answers)
+        return answers
+
+    def _tell_listeners(self) -> None:
+        """It has ended: those who were to be told of events learn it."""
+        events = self.__dict__.get("events")
+        if events is not None:
+            events.tell_end()
 
     def follow_all(self) -> Follower:
         """A reader of the answers that answers() would return now, and of those to come."""

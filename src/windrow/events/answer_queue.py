@@ -20,33 +20,36 @@ QUEUED_ANSWERS = 1_000
 class AnswerQueue:
     """An asynchronous iterator over the answers from now on; it ends with the query.
 
-    subscribe: takes the function that is called with each answer, and that for the end.
+    subscribe: takes the function that is called with each answer, that which is called after it,
+    and that for the end.
     """
 
     def __init__(
         self,
         name: str,
-        subscribe: Callable[[Callable[[Answer], object], Callable[[], object]], Subscription],
+        subscribe: Callable[..., Subscription],
     ) -> None:
         self._name = name
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Answer] = deque(maxlen=QUEUED_ANSWERS)
+        self._waiting: deque[Answer] = deque()
         self._news, self._has_ended, self._dropped = asyncio.Event(), False, 0
+        self._problem: Exception | None = None  # what has ended the query
         me = weakref.ref(self)  # a loop that was left must not be called for ever
 
-        def put(answer: Answer) -> None:
+        def came() -> None:
             queue = me()
-            if queue is None:
+            if queue is None or queue._loop.is_closed():
                 subscription.close()
             else:
-                queue._put(answer)
+                queue._came()
 
-        def end() -> None:
+        def end(problem: Exception | None) -> None:
             queue = me()
             if queue is not None:
-                queue._end()
+                queue._end(problem)
 
-        subscription = self._subscription = subscribe(put, end)
+        # Answers go straight into the queue: nothing of ours runs that could be broken off.
+        subscription = self._subscription = subscribe(self._waiting.append, came, end)
 
     def __aiter__(self) -> AnswerQueue:
         return self
@@ -54,7 +57,8 @@ class AnswerQueue:
     async def __anext__(self) -> Answer:
         while not self._waiting:
             if self._has_ended:
-                raise StopAsyncIteration
+                problem, self._problem = self._problem, None
+                raise problem or StopAsyncIteration
             self._news.clear()
             if not self._waiting and not self._has_ended:
                 await self._news.wait()
@@ -71,16 +75,16 @@ class AnswerQueue:
     def close(self) -> None:
         """No more answers are queued."""
         self._subscription.close()
-        self._end()
+        self._end(None)
 
-    def _put(self, answer: Answer) -> None:
-        if len(self._waiting) == QUEUED_ANSWERS:
+    def _came(self) -> None:
+        while len(self._waiting) > QUEUED_ANSWERS:
             self._dropped += 1
-        self._waiting.append(answer)
+            self._waiting.popleft()
         self._wake()
 
-    def _end(self) -> None:
-        self._has_ended = True
+    def _end(self, problem: Exception | None) -> None:
+        self._problem, self._has_ended = problem, True
         self._wake()
 
     def _wake(self) -> None:

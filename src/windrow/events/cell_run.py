@@ -10,6 +10,7 @@ from windrow.events.answer import Answer
 from windrow.events.answer_text import grouped_answer, row_maker, whole_answer
 from windrow.events.cell_layout import CellLayout, cell_layout
 from windrow.events.cell_text import AS_THEY_ARE, Cells, cell_maker
+from windrow.events.event import Shown
 from windrow.events.event_window import EventWindow
 from windrow.events.row_text import InputRows
 from windrow.events.shown_rows import ShownRows
@@ -47,7 +48,6 @@ class CellRun:
         self.is_whole = layout.is_whole
         # The answer of one row at the clock.
         self.whole_answer = whole_answer(layout, self.totals) if layout.is_whole else None
-        self._last = self._make(None, self.totals) if layout.is_whole else None
         self._is_counted = layout.shape.is_select and not layout.plan.distinct
         # The answer of a row for each cell at the clock; rows of before are the same objects.
         # Interrupted, it is torn.
@@ -74,54 +74,43 @@ class CellRun:
             found += [self._shown.row_of(key)] * copies
         return found
 
-    def _show_changed(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
-        """Make the rows of the cells that have changed; changes: where these are noted."""
-        cells, make, shown = self.cells, self._make, self._shown
-        for key in self.changed:
-            cell = cells.get(key)
-            row = None if cell is None else make(key, cell)
-            copies = 0 if cell is None or not self._is_counted else cell[0] - 1
-            if changes is not None:
-                self._note(key, row, copies, changes)
+    def _show_changed(self) -> dict[Any, Shown]:
+        """Make the rows of the cells that have changed; what these show now."""
+        found = {key: self._shown_by(key, self.cells.get(key)) for key in self.changed}
+        shown = self._shown
+        for key, each in found.items():
+            row, count = each or (None, 0)
             if row is not None:
                 shown.put(key, row)
             else:
                 shown.drop(key)
-            if copies > 0:
-                self._copies[key] = copies
+            if count > 1:
+                self._copies[key] = count - 1
             else:
                 self._copies.pop(key, None)
         self.changed.clear()
-
-    def _note(self, key: Any, row: dict[str, Any] | None, copies: int, changes: list[Any]) -> None:
-        """The changes from the row that a key has shown to the one that it shows now."""
-        old = self._shown.find(key)
-        before = 0 if old is None else 1 + self._copies.get(key, 0)
-        after = 0 if row is None else 1 + copies
-        if old == row:
-            both = min(before, after)
-            before, after = before - both, after - both
-        changes += [(-1, old)] * before
-        changes += [(1, row)] * after
-
-    def changes(self) -> list[tuple[int, dict[str, Any]]]:
-        """The rows that have come and gone since this was last called, or an answer made."""
-        found: list[tuple[int, dict[str, Any]]] = []
-        if not self.is_whole:
-            self._show_changed(found)
-            return found
-        row = self._make(None, self.totals)
-        if row != self._last:
-            found += [] if self._last is None else [(-1, self._last)]
-            found += [] if row is None else [(1, row)]
-            self._last = row
         return found
 
-    def told_rows(self) -> list[dict[str, Any]]:
-        """The rows as changes() has left them, whatever has happened since."""
+    def _shown_by(self, key: Any, cell: Any) -> Shown:
+        row = None if cell is None else self._make(key, cell)
+        if row is None:
+            return None
+        return row, cell[0] if self._is_counted else 1
+
+    def shows(self) -> dict[Any, Shown]:
+        """What the keys show that have changed since this was last called, or an answer made."""
         if self.is_whole:
-            return [] if self._last is None else [self._last]
-        return self._with_copies()
+            return {None: self._shown_by(None, self.totals)}
+        return self._show_changed()
+
+    def shows_all(self) -> dict[Any, Shown]:
+        """What every key shows; it has not changed from here on."""
+        found = self.shows()
+        if self.is_whole:
+            return {key: each for key, each in found.items() if each is not None}
+        rows, copies = self._shown.rows, self._copies
+        places = self._shown.places.items()
+        return {key: (rows[place], 1 + copies.get(key, 0)) for key, place in places}
 
     def next_change(self) -> int:
         """The next instant at which a row comes or goes."""

@@ -67,11 +67,6 @@ class ShownRows:
             self.places[last] = place
             self.log.append(place)
 
-    def find(self, key: Any) -> Row | None:
-        """The row of a key, if it has one."""
-        place = self.places.get(key)
-        return None if place is None else self.rows[place]
-
     def row_of(self, key: Any) -> Row:
         """The row of a key that has one."""
         return self.rows[self.places[key]]

@@ -75,29 +75,36 @@ def opened(spark: SparkSession, files: Files, folder: Path) -> SparkWindrowSessi
     return session
 
 
-@pytest.mark.parametrize("text", [JOINED, GROUPED, AS_OF])
-def test_a_static_dataframe_is_read_at_the_start(
-    text: str, spark: SparkSession, files: Files, tmp_path: Path
-) -> None:
-    files.put("c", stream_rows())
-    session = opened(spark, files, tmp_path)
-    try:
-        session.table("rooms", spark.createDataFrame(ROOMS, "id string, name string"), key="id")
-        query = session.query(text, name="q").start("memory")
-        session.finish()
-        assert_same(query, twin(text, upserts(*ROOMS), stream_rows()))
-        (held,) = session.tables().to_pylist()
-        assert (held["table"], held["key"], held["rows"], held["query"]) == (
-            "rooms",
-            ["id"],
-            2,
-            "q",
-        )
-        ledger = {row["stream"]: row for row in session.ledger().to_pylist()}
-        assert (ledger["rooms"]["rows_in"], ledger["rooms"]["applied"]) == (3, 3)
-        assert "rooms" in query.explain()
-    finally:
-        session.stop()
+def test_a_static_dataframe_is_read_once(spark: SparkSession, files: Files, tmp_path: Path) -> None:
+    texts = {"joined": JOINED, "grouped": GROUPED, "versions": AS_OF}
+    answers: dict[str, list[pa.Table]] = {name: [] for name in texts}
+    for number, known in enumerate([ROOMS, [("b", "cellar"), ("c", "cellar")]]):
+        files.put("c", stream_rows(12 * number))
+        session = opened(spark, files, tmp_path)
+        try:
+            session.table("rooms", spark.createDataFrame(known, "id string, name string"), key="id")
+            queries = {
+                name: session.query(text, name=name).start("memory", trigger="available")
+                for name, text in texts.items()
+            }
+            for query in queries.values():
+                query.await_end()
+            if number:
+                session.finish()
+            for name, query in queries.items():
+                answers[name].append(query.answers())
+            held = {row["query"]: row["rows"] for row in session.tables().to_pylist()}
+            assert held == dict.fromkeys(texts, 2)
+            ledger = [row for row in session.ledger().to_pylist() if row["stream"] == "rooms"]
+            assert {(row["rows_in"], row["applied"]) for row in ledger} == {(3, 3)}
+            assert "in 2 buckets by c.room, rooms.id" in queries["joined"].explain()
+        finally:
+            session.stop()
+    # What another session gives for the table has come too late.
+    for name, text in texts.items():
+        told = pa.concat_tables(answers[name])
+        other = twin(text, upserts(*ROOMS), stream_rows(0, 24))
+        assert sorted(exactly(told)) == sorted(exactly(other.answers())), name
 
 
 def test_a_changelog_goes_on_after_a_restart(

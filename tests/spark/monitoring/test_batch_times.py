@@ -74,6 +74,16 @@ def test_a_repeated_batch_began_when_the_run_did() -> None:
     assert times.shown()["arrival_ms"] == {}
 
 
+def test_what_was_before_a_start_is_no_load_of_it() -> None:
+    times = times_of(0, (0, 5), (5, 10))
+    times.launched(0, now_us=100 * SECOND)
+    assert times.shown()["busy"] is None
+    times.add(101 * SECOND, 102 * SECOND, None)
+    shown = times.shown()
+    assert (shown["batches"], shown["batch_ms"]["p95"], shown["busy"]) == (3, 1000.0, None)
+    assert shown["arrival_ms"] == {"p50": 1000.0, "p95": 1000.0}  # of the second batch alone
+
+
 def test_load() -> None:
     shown = times_of(SECOND, (0, 5), (10, 25), (25, 30), (30, 31)).shown()
     assert math.isclose(shown["busy"], 25 / 30, abs_tol=1e-4)

@@ -16,6 +16,7 @@ from windrow.connectors.contract import ORDER
 from windrow.errors import DataError
 from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.spark.shuffle.table_packer import RecordForm
+from windrow.spark.worker.segment_merging import SEGMENTS_LIMIT
 
 ROWS = RecordForm()
 LEFT = "SELECT a.k, t.s FROM a [10 SECONDS] LEFT JOIN t ON a.k = t.k"
@@ -155,3 +156,25 @@ def test_a_table_whose_rows_change_takes_no_more_state_each_time(tmp_path: Path)
     run.job.lose_shards()
     assert run.later()[-1]["s"] == "11 of 0"
     assert run.job.publication.status.tables["t"]["rows"] == size
+
+
+def test_small_batches_of_changes_are_put_together(tmp_path: Path) -> None:
+    run = Run(LEFT, tmp_path)
+    last = SEGMENTS_LIMIT + 20
+    for turn in range(last + 1):
+        run.change([{"k": turn % 3, "s": f"turn {turn}"}])
+    (state,) = run.job.states
+    assert len(state.segments) <= SEGMENTS_LIMIT + 1
+    run.job.lose_shards()
+    run.later()
+    assert run.later()[-1]["s"] == f"turn {last // 3 * 3}"
+
+
+def test_what_comes_after_the_life_of_a_query_is_not_kept(tmp_path: Path) -> None:
+    run = Run("SELECT a.k, t.s FROM a [10 SECONDS] JOIN t ON a.k = t.k DURATION [0, 5]", tmp_path)
+    run.change([{"k": 0, "s": "x"}])
+    for _ in range(4):
+        run.later()
+    before = run.job.states[0].segments.copy()
+    run.change([{"k": 0, "s": "y"}])
+    assert run.job.states[0].segments == before

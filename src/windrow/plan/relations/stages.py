@@ -40,7 +40,7 @@ from windrow.schema import BIGINT
 
 __all__ = ["STAGES_LIMIT", "stages_of"]
 
-# Each stage costs a batch about as much as the first one, whatever it has to do.
+# Each stage adds to a batch most of what the first one costs it, whatever it has to do.
 STAGES_LIMIT = 3
 
 # What keeps nothing is not worth a stage.

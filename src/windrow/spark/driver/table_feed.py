@@ -41,10 +41,16 @@ class TableFeed:
     form: RecordForm
 
     def prepare(self, checkpoint: QueryCheckpoint) -> None:
-        """Keeps rows that are there, before the first batch of a query."""
-        if not self.frame.isStreaming:
+        """Keeps rows that are there, before the first batch of a query.
+
+        A driver may die between that and the first batch, whose files Spark may have listed: what
+        is whole stays as it is.
+        """
+        tables, mark = checkpoint.storage.inside("tables"), f"{self._name}.whole"
+        if not self.frame.isStreaming and not tables.has(mark):
             with settings_applied(self.frame.sparkSession, _WRITTEN):
                 self.frame.write.mode("overwrite").parquet(self._folder(checkpoint))
+            tables.write(mark, b"")
 
     def records(self, checkpoint: QueryCheckpoint) -> DataFrame:
         """The stream of its records."""
@@ -62,7 +68,10 @@ class TableFeed:
         operation = str(self.form.op).replace("`", "``")
         return f"{own}, `{operation}` string"
 
+    @property
+    def _name(self) -> str:
+        """Names of tables may be any text, those of folders may not."""
+        return hashlib.sha256(self.schema.name.encode()).hexdigest()[:16]
+
     def _folder(self, checkpoint: QueryCheckpoint) -> str:
-        # Names of tables may be any text, those of folders may not.
-        name = hashlib.sha256(self.schema.name.encode()).hexdigest()[:16]
-        return f"{checkpoint.storage.uri}/tables/{name}"
+        return f"{checkpoint.storage.uri}/tables/{self._name}"

@@ -30,13 +30,15 @@ _MS = 1_000
 class BatchTime:
     """One batch: when it began, when the sink had it, and through when it has answered.
 
-    came_us: the earliest time at which its rows can have come; None where nobody knows.
+    came_us: the earliest time at which its rows can have come; None where nobody knows. start: the
+    number of the start since which it ran.
     """
 
     began_us: int
     written_us: int
     clock_us: int | None
     came_us: int | None
+    start: int
 
     @property
     def took_us(self) -> int:
@@ -70,21 +72,21 @@ class BatchTimes:
     def __init__(self) -> None:
         self._recent: tuple[BatchTime, ...] = ()
         self._trigger_us: int | None = None
-        self._launched_us = 0
+        self._launched_us = self._starts = 0
         self.over_trigger = 0  # batches so far that took longer than the trigger
 
     def launched(self, trigger_us: int | None, now_us: int | None = None) -> None:
         """The run begins, or goes on; trigger_us: 0 for always, None to take what is there."""
         self._trigger_us = trigger_us
         self._launched_us = time.time_ns() // 1_000 if now_us is None else now_us
-        self._recent = ()
+        self._starts += 1
 
     def add(self, began_us: int | None, written_us: int, clock_us: int | None) -> None:
         """A batch is at the sink; began_us: as Spark has recorded, which a repeated batch keeps."""
         is_repeated = began_us is None or began_us < self._launched_us
         began = self._launched_us if began_us is None or is_repeated else began_us
-        came_us = None if is_repeated or not self._recent else self._came_us(began)
-        batch = BatchTime(began, written_us, clock_us, came_us)
+        came_us = None if is_repeated else self._came_us(began)
+        batch = BatchTime(began, written_us, clock_us, came_us, self._starts)
         if self._trigger_us and batch.took_us > self._trigger_us:
             self.over_trigger += 1
         # Exchanged as a whole: whoever reads in another thread has one state or the other.
@@ -92,12 +94,18 @@ class BatchTimes:
 
     def _came_us(self, began_us: int) -> int | None:
         """When Spark last looked for rows before this batch."""
-        if self._trigger_us is None:
+        since_start = self._since_start
+        if self._trigger_us is None or not since_start:
             return None
-        before = self._recent[-1]
+        before = since_start[-1]
         looked_us = began_us - max(self._trigger_us, _LOOK_US)
         has_looked = looked_us >= before.written_us + _COMMIT_US
         return looked_us if has_looked else before.began_us
+
+    @property
+    def _since_start(self) -> list[BatchTime]:
+        """Those of the recent batches that came since it was started last."""
+        return [each for each in self._recent if each.start == self._starts]
 
     def quantiles(self) -> dict[str, dict[float, float]]:
         """Of batch, event and arrival latencies, in microseconds; those that are known."""
@@ -116,8 +124,8 @@ class BatchTimes:
 
     @property
     def busy(self) -> float | None:
-        """The part of the time of the recent batches in which one was at work."""
-        recent = self._recent
+        """The part of the time of the recent batches, since the start, in which one was at work."""
+        recent = self._since_start
         if len(recent) < 2:
             return None
         # The time from the last begin on is not over: the batches before it are compared.

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.life import life_of
 from windrow.rows.prepare import prepared_columns
 from windrow.runtime.ledger import Ledger
 from windrow.runtime.tables.taking_effect import instants_of_versions
@@ -101,12 +102,16 @@ class TreeStep(ShardStep):
         It follows all rows of the batches before, as if it had come between them and this one.
         """
         came = [arrivals.streams.pop(table.name) for table in self._tables]
+        numbers = enumerate(self._tables, len(self.plan.inputs))
+        rows_of = {schema: arrivals.rows.pop(number, None) for number, schema in numbers}
+        life = life_of(self.plan, header.first_us)
+        if life is not None and header.clock_us >= life[1]:
+            return {}  # nobody reads them any more
         complete = (each for each in header.complete_us.values() if each < END_OF_TIME)
         reached = max(header.tables_us, *complete, START_OF_TIME)
         following = max(reached, *header.newest_us.values()) + 1
         found = {}
-        for number, schema in enumerate(self._tables, len(self.plan.inputs)):
-            rows = arrivals.rows.pop(number, None)
+        for number, (schema, rows) in enumerate(rows_of.items(), len(self.plan.inputs)):
             if rows is not None:
                 given = given_of_batch(schema, rows)
                 at, time, _ = instants_of_versions(given, reached, following)

@@ -1,0 +1,78 @@
+"""Queries in a snapshot: the rows of their windows, their results, and what nobody has read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windrow.durable.queries import DurableQuery
+from windrow.durable.saved_parts import SavedParts, SavedReader
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.set_aside import AsideRow
+from windrow.runtime.shard import Shard
+from windrow.runtime.trees.tree_shard import TreeShard
+
+__all__ = ["load_query", "saved_query", "why_not_saved"]
+
+_OWN = ("_first_clock", "_taken", "begun_us", "_kept_rows", "_told_lost", "_told_netted")
+
+
+def why_not_saved(query: DurableQuery) -> str | None:
+    """Why a query cannot be in a snapshot now; None where it can."""
+    if query.views:
+        return "it reads views"
+    if query._bounded is not None:
+        return "it has ERROR"
+    if query._has_missed or not query.is_whole or query._failure is not None:
+        return "it lacks rows"
+    if isinstance(query._shard, Shard) and query._shard._lifetimes:
+        return "its windows are narrowed"
+    if not query._followed._own.is_empty:
+        return "its answers wait for several readers"
+    return None
+
+
+def saved_query(query: DurableQuery, parts: SavedParts) -> dict[str, Any]:
+    """A query that can be saved."""
+    ledger = query._ledger
+    span = query.reading.span
+    return {
+        **{name: getattr(query, name) for name in _OWN},
+        "shard": parts.add(query.held_shard.snapshot()),
+        "publisher": parts.add(query._publisher.snapshot()),
+        "entries": [parts.add_numbers(each.listed()) for each in query._entries],
+        "rows_in": ledger.rows_in,
+        "set_aside": ledger.set_aside,
+        "aside": [list(row) for row in ledger.rows],
+        "life": None if query.life is None else list(query.life),
+        "span": list(span),
+        "read_until": [each.until for each in query._view_instants],
+    }
+
+
+def load_query(query: DurableQuery, saved: dict[str, Any], parts: SavedReader) -> None:
+    """Back into a query that was registered again."""
+    for name in _OWN:
+        setattr(query, name, saved[name])
+    query._shard.close()
+    query._readers = ()
+    query._shard = _shard_of(query, parts.data(saved["shard"]))
+    old = query._publisher
+    plan = query.plan.published if isinstance(query.plan, TreePlan) else query.plan
+    query._publisher = type(old).restore(plan, parts.data(saved["publisher"]))
+    query._publisher.unread_limit = old.unread_limit
+    for entries, number in zip(query._entries, saved["entries"], strict=True):
+        entries.add(parts.numbers(number))
+    query._ledger.rows_in.update(saved["rows_in"])
+    query._ledger.set_aside.update(saved["set_aside"])
+    query._ledger.rows.extend(AsideRow(*row) for row in saved["aside"])
+    query._life = None if saved["life"] is None else tuple(saved["life"])
+    query.reading.span = tuple(saved["span"])
+    for read, until in zip(query._view_instants, saved["read_until"], strict=True):
+        read.until = until
+
+
+def _shard_of(query: DurableQuery, data: bytes) -> Shard | TreeShard:
+    held = query.held_shard
+    if isinstance(held, Shard):
+        return Shard.restore(held.plan, data)
+    return type(held).restore(held.plan, data, {table.name: table for table in query.tables})

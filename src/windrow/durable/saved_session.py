@@ -1,0 +1,117 @@
+"""A whole session as a snapshot: what was declared, again, and then the state of each part.
+
+Where a part cannot be saved as it is, there is no snapshot, and the log stays: a replay of all of
+it gives the session in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from windrow.durable.progress import Progress
+from windrow.durable.records import Record
+from windrow.durable.saved_histories import load_history, saved_history
+from windrow.durable.saved_parts import SavedParts, SavedReader
+from windrow.durable.saved_queries import load_query, saved_query, why_not_saved
+from windrow.durable.saved_streams import load_stream, saved_stream
+from windrow.durable.snapshots import Snapshot
+from windrow.plan.serialise import plan_to_json
+from windrow.runtime.tables.table_store import TableStore
+
+if TYPE_CHECKING:
+    from windrow.durable.session import DurableSession
+
+__all__ = ["load_session", "load_tables", "records_of", "saved_session", "why_no_snapshot"]
+
+# Queries that share rows have rows of their own once they are restored: there must be room.
+ROOM_PARTS = 4
+
+
+def why_no_snapshot(session: DurableSession) -> str | None:
+    """Why the session cannot be saved now; None where it can."""
+    ingest = session.ingest
+    if any(each.has_waiting or each._suspects for each in ingest.streams.values()):
+        return "rows wait"
+    if session.views_running:
+        return "views run"
+    operators = session.past.operators.values()
+    is_known = all(each.history.is_whole and each.missed.is_empty for each in operators)
+    if session.past.running() or not is_known:
+        return "a query follows a history, or one lacks rows"
+    queries = session.running_queries()
+    if sum(query.state_bytes for query in queries) + ingest.pool.nbytes * len(queries) > (
+        session.memory // ROOM_PARTS
+    ):
+        return "there may be no room for it"
+    return next(filter(None, map(why_not_saved, queries)), None)
+
+
+def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
+    """Header and sections of a session that can be saved."""
+    parts, ingest = SavedParts(), session.ingest
+    tables = ingest.tables
+    header = {
+        "settings": session.settings.told(),
+        "declared": session.declared,
+        "tables": {name: parts.add(each.snapshot()) for name, each in tables.stores.items()},
+        "reached": [tables.reached, tables.is_finished],
+        "queries": [
+            {
+                **session.told_of(query),
+                "plan": plan_to_json(query.plan),
+                "state": saved_query(query, parts),
+            }
+            for query in session.running_queries()
+        ],
+        "streams": {name: saved_stream(each, parts) for name, each in ingest.streams.items()},
+        "histories": {
+            name: saved_history(each, parts) for name, each in session.past.operators.items()
+        },
+        "idle": [ingest._idle._last_us, [list(each) for each in ingest._idle._heartbeats]],
+        "steps": ingest.steps,
+        "unnamed": session.unnamed,
+        "progress": asdict(session.progress),
+    }
+    return header, parts
+
+
+def records_of(snapshot: Snapshot) -> Iterator[Record]:
+    """A snapshot as what would have been written by a session that began with it."""
+    sequence, saved, sections = snapshot
+    for told in saved["declared"]:
+        yield Record(sequence, told, [], 0)
+    state = {"kind": "tables", "wall": 0, "saved": saved}
+    yield Record(sequence, state, sections, 0)
+    for told in saved["queries"]:
+        yield Record(sequence, {**told, "kind": "query", "wall": 0}, [], 0)
+    yield Record(sequence, {**state, "kind": "state"}, sections, 0)
+
+
+def load_tables(session: DurableSession, record: Record) -> None:
+    """Tables as they were: queries that read them are registered after it."""
+    saved, parts, tables = (
+        record.header["saved"],
+        SavedReader(record.sections),
+        session.ingest.tables,
+    )
+    for name, number in saved["tables"].items():
+        tables.stores[name] = TableStore.restore(tables.stores[name].schema, parts.data(number))
+    tables.reached, tables.is_finished = saved["reached"]
+
+
+def load_session(session: DurableSession, record: Record) -> None:
+    """Everything else as it was, once all is declared and registered."""
+    saved, parts, ingest = record.header["saved"], SavedReader(record.sections), session.ingest
+    for name, state in saved["streams"].items():
+        load_stream(ingest.streams[name], state, parts)
+    for name, state in saved["histories"].items():
+        load_history(session.past.operators[name], state, parts)
+    for told in saved["queries"]:
+        load_query(session[told["name"]], told["state"], parts)
+    last_us, heartbeats = saved["idle"]
+    ingest._idle._last_us.update(last_us)
+    ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)
+    ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
+    session.progress = Progress(**saved["progress"])

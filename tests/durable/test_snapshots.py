@@ -1,0 +1,149 @@
+"""A session that begins with a snapshot is as one that replays all of its log."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from itertools import count
+from typing import Any
+
+import pytest
+
+import windrow
+from support.durable_script import (
+    NOT_SAVED,
+    QUERIES,
+    SAVED_STEPS,
+    SEVERAL_CALLS,
+    at,
+    observed,
+    run,
+    twice,
+)
+from support.durable_script import undisturbed as undisturbed_by
+from support.memory_folder import KilledError, MemoryFolder
+from windrow.durable.opening import open_folder
+from windrow.durable.session import DurableSession
+from windrow.durable.settings import Settings
+
+undisturbed = cache(partial(undisturbed_by, steps=SAVED_STEPS))
+
+
+def opened(folder: MemoryFolder, durability: str = "off") -> DurableSession:
+    session = open_folder(folder, Settings(), durability)
+    if session.is_waiting:
+        session.function("twice", twice, returns="double", takes="double")
+    return session
+
+
+def ran(session: DurableSession, first: int, last: int) -> None:
+    run(session, first, last, SAVED_STEPS)
+
+
+def seen(session: DurableSession) -> dict[str, Any]:
+    """All but the windows: those that were shared are each query's own after a snapshot."""
+    found = observed(session)
+    del found["windows"]
+    return found
+
+
+def wanted(steps: int) -> dict[str, Any]:
+    return {name: each for name, each in undisturbed(steps).items() if name != "windows"}
+
+
+@pytest.mark.parametrize("cut", range(1, len(SAVED_STEPS), 2))
+def test_it_goes_on_from_a_snapshot(cut: int) -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    ran(session, 0, cut)
+    session.streams()  # rows that wait are applied
+    assert session.save()
+    session.stop()
+    assert any(name.startswith("snapshot") for name in folder.names())
+    again = opened(folder.after_kill())
+    ran(again, cut, len(SAVED_STEPS))
+    assert seen(again) == wanted(len(SAVED_STEPS))
+
+
+def test_it_is_as_it_was_when_it_was_saved() -> None:
+    for cut in range(2, len(SAVED_STEPS), 5):
+        folder = MemoryFolder()
+        session = opened(folder)
+        ran(session, 0, cut)
+        session.streams()
+        assert session.save()
+        assert seen(opened(folder.after_kill())) == wanted(cut)
+        assert seen(session) == wanted(cut)
+
+
+def test_a_process_may_end_at_any_call_while_snapshots_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("windrow.durable.session.SNAPSHOT_BYTES", 4_000)
+    saved = 0
+    for dies_at in count(40, 9):
+        folder, done = MemoryFolder(dies_at), 0
+        try:
+            session = opened(folder, "always")
+            for done in range(len(SAVED_STEPS)):
+                ran(session, done, done + 1)
+            session.stop()
+        except KilledError:
+            pass
+        if not folder.is_dead:
+            break
+        for left in (folder.after_kill(), folder.after_power_cut()):
+            saved += any(name.endswith(".wsnap") for name in left.names())
+            found = seen(opened(left))
+            # A step of several calls may be there in part.
+            assert done in SEVERAL_CALLS or found in (wanted(done), wanted(done + 1))
+    assert saved > 10
+
+
+def test_files_that_nobody_needs_are_removed() -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    session.stream("s", "ts timestamp, x int", time="ts")
+    session.query("SELECT SUM(x) AS x FROM s [1 MINUTE]", name="sum")
+    for round_number in range(5):
+        for second in range(10):
+            session.push("s", {"ts": at(10 * round_number + second), "x": 1})
+            session["sum"].result()
+        assert session.save()
+    assert len(folder.names()) == 4  # two snapshots, the log since each
+    newest = max(name for name in folder.names() if name.startswith("snapshot"))
+    session.finish()
+    total = session["sum"].result()
+    damaged = folder.after_kill()
+    damaged.files[newest][100] ^= 1
+    for left in (folder.after_kill(), damaged):
+        assert opened(left)["sum"].result() == total
+    for name in damaged.names():
+        if name.startswith("snapshot"):
+            damaged.files[name][100] ^= 3
+    with pytest.raises(windrow.CheckpointError):
+        opened(damaged)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_SAVED))
+def test_what_cannot_be_saved_is_replayed(name: str) -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    run(session, 0, 1)
+    session.query(QUERIES[name], name=name)
+    assert not session.save()
+    session.push("a", {"ts": at(1), "k": 1, "v": 2.0})
+    session.finish()
+    again = opened(folder.after_kill())
+    assert again[name].result().equals(session[name].result())
+
+
+def test_names_that_were_made_up_go_on() -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    session.stream("s", "ts timestamp, x int", time="ts")
+    first = session.query("SELECT SUM(x) AS x FROM s [1 MINUTE]")
+    session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]").stop()
+    assert session.save()
+    again = opened(folder.after_kill())
+    assert again.query("SELECT sum(x) AS x FROM s [1 MINUTE]").name == first.name
+    assert again.query("SELECT MIN(x) AS x FROM s [1 MINUTE]").name == "query3"

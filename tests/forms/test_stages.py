@@ -16,6 +16,7 @@ from support.spark.driven_trees import driven_run, spark_plan
 from support.streams import Push, batch_of
 from support.tree_rows import other_cuts, tree_actions
 from support.tree_runs import Told, session_run
+from windrow.errors import CheckpointError
 from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.runtime.trees.tree_shard import TreeShard
@@ -111,6 +112,22 @@ def test_what_stages_hold_is_told_node_by_node(tmp_path: Path) -> None:
     later = sum(output.nbytes for output in _live_shards(job))
     assert later > 0
     assert status.window_bytes > later
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_state_of_a_stage_that_is_cut_otherwise_is_refused(stage: int, tmp_path: Path) -> None:
+    push = batch_of("a", tree_actions(5, 30, streams="a")[0].rows)
+    one, other = (
+        DrivenJob(spark_plan(f"SELECT {call} AS m FROM {COUNTED}"), tmp_path / call[:3], buckets=2)
+        for call in ("MAX(n)", "MIN(n)")
+    )
+    one.batch({"a": push})
+    if stage == 0:
+        other.states = one.states
+    else:
+        other.later_states = one.later_states
+    with pytest.raises(CheckpointError, match="WC212"):
+        other.batch({"a": push})
 
 
 def _live_shards(job: DrivenJob) -> list[TreeShard]:

@@ -30,7 +30,7 @@ from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs import unmatched
 from windrow.operators.pairs.sums import states
 from windrow.operators.sum_values import too_large
-from windrow.operators.tree import extremes_tree
+from windrow.operators.tree import code_queues
 from windrow.output import group_feed, known_groups, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
@@ -58,7 +58,7 @@ FIRST_SIZES = (
     (unmatched, "SMALLEST", 2),
     (row_store, "SMALLEST_BUFFER", 2),
     (codes, "SMALLEST_TABLE", 2),
-    (extremes_tree, "SMALLEST_RING", 2),
+    (code_queues, "SMALLEST_BLOCKS", 2),
     (states, "SMALLEST_OUTPUT", 2),
     (group_updates, "SMALLEST_OUTPUT", 2),
     (arena, "SMALLEST_ARENA", 2),

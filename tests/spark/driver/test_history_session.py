@@ -167,7 +167,7 @@ def test_continuous_questions_go_on_where_they_stopped(
         other.query(NOW, name="past").start("memory")
     other.stop()
     other = sessions.open(files, buckets=2)
-    with pytest.raises(CheckpointError, match=r"WC107.*is a question"):
+    with pytest.raises(CheckpointError, match=r"WC210.*that of a continuous question"):
         other.query("SELECT COUNT(*) AS n FROM h [5 SECONDS]", name="past").start("memory")
     other = sessions.open(files, buckets=2)
     keep(other, ["room"])

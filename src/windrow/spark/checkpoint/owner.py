@@ -82,6 +82,9 @@ class CheckpointOwner:
                 f"windrow.json in the checkpoint of query {query!r} is damaged: {problem}",
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             ) from problem
+        if not isinstance(found, int):
+            what = f"it has format {found!r}, that of a continuous question about the past"
+            raise _foreign(query, what, _NAMES)
         raise _foreign(
             query,
             f"it has format {found}, written by Windrow {parts.get('windrow', '0.1.0 or earlier')};"

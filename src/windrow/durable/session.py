@@ -66,13 +66,13 @@ class DurableSession(EmbeddedSession):
     >>> import tempfile
     >>> import windrow
     >>> path = tempfile.mkdtemp()
-    >>> for _ in range(2):
+    >>> for second in range(3):
     ...     session = windrow.connect(path=path)
     ...     session.stream("s", "ts timestamp, x int", time="ts")
     ...     total = session.query("SELECT SUM(x) AS x FROM s [1 MINUTE]", name="total")
-    ...     session.push("s", {"ts": "2026-01-01", "x": 1})
+    ...     session.push("s", {"ts": f"2026-01-01 00:00:0{second}", "x": 1})
     ...     session.stop()
-    >>> total.result().to_pylist()
+    >>> total.result().to_pylist()  # through the instant before the last row
     [{'x': 2}]
     """
 

@@ -23,7 +23,7 @@ class EventLog:
 
     >>> log = EventLog()
     >>> log.note(Event(5, [(1, {"n": 1})], rows=[{"n": 1}]))
-    >>> log.rows_after({}), log.tell(Subscriptions(), []), log.rows_after({})
+    >>> log.rows_after(None), log.tell(Subscriptions(), []), log.rows_after(None)
     ([{'n': 1}], True, [{'n': 1}])
     """
 

@@ -51,8 +51,9 @@ def found_in(folder: MemoryFolder) -> tuple[dict[str, Any], DurableSession]:
     return observed(session), session
 
 
-def test_a_process_may_end_at_any_call_of_the_disk() -> None:
-    for dies_at in count(1, 17):
+@pytest.mark.parametrize("apart", [37, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_process_may_end_at_any_call_of_the_disk(apart: int) -> None:
+    for dies_at in count(1, apart):
         folder = MemoryFolder(dies_at)
         done = died_at(folder, "always")
         if not folder.is_dead:
@@ -79,7 +80,8 @@ def test_what_was_done_when_it_returned_is_there_after_a_power_cut() -> None:
     session.stop()
 
 
-def test_a_torn_record_is_cut_wherever_it_was_torn() -> None:
+@pytest.mark.parametrize("apart", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_torn_record_is_cut_wherever_it_was_torn(apart: int) -> None:
     folder = MemoryFolder()
     session = opened(folder, "off")
     session.stream("s", "ts timestamp, x int", time="ts")
@@ -89,7 +91,7 @@ def test_a_torn_record_is_cut_wherever_it_was_torn() -> None:
     whole = len(next(iter(folder.files.values())))
     session.advance("s", to=at(30))
     (name,) = folder.files
-    for size in range(whole + 1, len(folder.files[name])):
+    for size in range(whole + 1, len(folder.files[name]), apart):
         left = folder.after_kill()
         del left.files[name][size:]
         with pytest.warns(windrow.WindrowWarning, match=f"{size - whole:,} bytes"):
@@ -100,7 +102,8 @@ def test_a_torn_record_is_cut_wherever_it_was_torn() -> None:
         assert opened(left.after_kill(), "off")["sum"].clock == at(40)
 
 
-def test_every_damaged_byte_of_what_is_safe_is_seen() -> None:
+@pytest.mark.parametrize("apart", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_damaged_byte_of_what_is_safe_is_seen(apart: int) -> None:
     folder = MemoryFolder()
     session = opened(folder, "always")
     session.stream("s", "ts timestamp, x int", time="ts")
@@ -110,7 +113,7 @@ def test_every_damaged_byte_of_what_is_safe_is_seen() -> None:
     (name,) = folder.files
     data = folder.files[name]
     last = data.rindex(b'{"kind":"advance"') - 32
-    for place in range(0, last, 3):
+    for place in range(0, last, apart):
         left = folder.after_kill()
         left.files[name][place] ^= 0x41
         with pytest.raises(windrow.WindrowError) as problem:

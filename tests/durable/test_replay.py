@@ -23,7 +23,7 @@ def began(path: Path, steps: int, durability: str = "off") -> EmbeddedSession:
     return session
 
 
-@pytest.mark.parametrize("cut", range(1, len(STEPS) + 1, 4))
+@pytest.mark.parametrize("cut", range(1, len(STEPS) + 1, 7))
 def test_it_goes_on_where_it_was(tmp_path: Path, cut: int) -> None:
     began(tmp_path, cut).stop()
     session = opened(tmp_path)

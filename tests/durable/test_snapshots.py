@@ -50,7 +50,7 @@ def wanted(steps: int) -> dict[str, Any]:
     return {name: each for name, each in undisturbed(steps).items() if name != "windows"}
 
 
-@pytest.mark.parametrize("cut", range(1, len(SAVED_STEPS), 4))
+@pytest.mark.parametrize("cut", range(1, len(SAVED_STEPS), 6))
 def test_it_goes_on_from_a_snapshot(cut: int) -> None:
     folder = MemoryFolder()
     session = opened(folder)
@@ -75,12 +75,13 @@ def test_it_is_as_it_was_when_it_was_saved() -> None:
         assert seen(session) == wanted(cut)
 
 
+@pytest.mark.parametrize("apart", [37, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_process_may_end_at_any_call_while_snapshots_are_taken(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, apart: int
 ) -> None:
     monkeypatch.setattr("windrow.durable.session.SNAPSHOT_BYTES", 4_000)
     saved = 0
-    for dies_at in count(40, 17):
+    for dies_at in count(40, apart):
         folder, done = MemoryFolder(dies_at), 0
         try:
             session = opened(folder, "always")

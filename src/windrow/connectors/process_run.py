@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import uuid
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -49,6 +50,12 @@ class ProcessRun:
     def is_begun(self) -> bool:
         """Whether the query has written before."""
         return bool(self.batches)
+
+    def apart(self) -> ProcessRun:
+        """A run without state under a name of its own: it adds to what is there already."""
+        if self.is_lasting:
+            return self
+        return replace(self, state=uuid.uuid4().hex, batches=1)
 
     def keyed_plan(self, feed: str, place: Place | None = None) -> QueryPlan | HistoryPlan:
         """The plan; refused where rows are to be put in place, and have no key."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import psycopg
 import pyarrow as pa
@@ -15,12 +15,9 @@ from windrow.connectors.net_changes import NetChanges
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
 from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
-from windrow.connectors.process_run import feed_columns
+from windrow.connectors.process_run import RunPlan, feed_columns
 from windrow.errors import BindingError, DataError
 from windrow.plan.model import QueryPlan
-
-if TYPE_CHECKING:
-    from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["PostgresWriter"]
 
@@ -38,9 +35,7 @@ CREATION_LOCK = 0x77696E64726F7721
 class PostgresWriter(Writer):
     """The table of one query; each transaction has a connection of its own."""
 
-    def __init__(
-        self, sink: Postgres, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint
-    ) -> None:
+    def __init__(self, sink: Postgres, plan: RunPlan, checkpoint: SinkCheckpoint) -> None:
         self._address = _address(sink)
         self._feed = sink.feed
         is_keyed = sink.feed == "upserts"

@@ -83,6 +83,15 @@ METRICS = (
     Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
     Metric("windrow_running_queries", "gauge", (), "Running queries."),
+    Metric(
+        "windrow_alert_groups", "gauge", ("alert", "state"), "Groups that are pending or raised."
+    ),
+    Metric(
+        "windrow_alert_events_total",
+        "counter",
+        ("alert", "state"),
+        "Groups that were raised or cleared.",
+    ),
     Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),
     Metric("windrow_state_bytes", "gauge", ("query",), "Bytes in the state store.", "Spark"),
     Metric("windrow_panes", "gauge", ("query",), "Panes in the state store.", "Spark"),

@@ -48,7 +48,15 @@ DESCRIBED_SINKS = {
     "memory": ("memory()", sinks.memory()),
     "parquet": ("parquet('out', feed = 'changes')", sinks.parquet("out", "changes")),
     "postgres": ("postgres('t', url = 'u')", sinks.postgres("u", "t")),
+    "slack": (
+        "slack('https://h/x', timeout = '3 seconds')",
+        sinks.slack("https://h/x", timeout_s=3),
+    ),
     "sqlite": ("sqlite('t', path = 'x.db', key = 'k')", sinks.sqlite("x.db", "t", key=["k"])),
+    "webhook": (
+        "webhook('https://h/x', retries = 3, header.a = 'b')",
+        sinks.webhook("https://h/x", retries=3, headers={"a": "b"}),
+    ),
 }
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from sqlglot import exp
 
 from windrow.column_types import TIMESTAMP, ColumnType
 from windrow.connectors.process_run import AlertShape
@@ -24,7 +23,7 @@ from windrow.sql.statements import CreateAlert, QueryText, Select, ValuesList
 if TYPE_CHECKING:
     from windrow.plan.relations.tree_plan import RunnablePlan
 
-__all__ = ["BoundAlert", "bind_alert"]
+__all__ = ["BoundAlert", "bind_alert", "bound_again"]
 
 _STRING = ColumnType("STRING")
 # The columns of events that are not of the select list.
@@ -82,12 +81,19 @@ def bind_alert(statement: CreateAlert, catalog: Catalog) -> BoundAlert:
     return BoundAlert(statement.name, print_query(whole), plan, columns, key, statement.for_us)
 
 
+def bound_again(
+    name: str, text: str, plan: RunnablePlan, key: tuple[str, ...], for_us: int
+) -> BoundAlert:
+    """An alert whose query runs already."""
+    return BoundAlert(name, text, plan, _columns(plan), key, for_us)
+
+
 def _columns(plan: RunnablePlan) -> tuple[Column, ...]:
     shown = plan if isinstance(plan, QueryPlan) else plan.published
     return tuple(Column(each.name, each.type) for each in shown.select)
 
 
-def _filtered(select: QueryText, when: exp.Expression) -> Select:
+def _filtered(select: QueryText, when: Any) -> Select:
     """The rows of a query for which the condition holds; its service clauses are of the whole."""
     frame = parse_query("SELECT * FROM (SELECT 1 AS one) AS rows_of_alert WHERE 1 = 1")
     assert isinstance(frame, Select)
@@ -112,7 +118,7 @@ def _key(select: QueryText, plan: RunnablePlan, names: tuple[str, ...]) -> tuple
         same = [
             name
             for item, name in zip(select.items, names, strict=True)
-            if item.expression == group or (isinstance(group, exp.Column) and group.name == name)
+            if item.expression == group or (group.key == "column" and group.name == name)
         ]
         if not same:
             return names

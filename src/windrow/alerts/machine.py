@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from windrow.column_types import TIMESTAMP
 from windrow.errors import AdmissionError
+from windrow.rows.json_texts import json_texts
 
-__all__ = ["ALERT_GROUPS_LIMIT", "AlertMachine", "event_schema"]
+__all__ = ["ALERT_GROUPS_LIMIT", "AlertMachine", "event_schema", "no_states"]
 
 # So many groups of an alert may be pending or raised at once.
 ALERT_GROUPS_LIMIT = 100_000
@@ -71,13 +72,14 @@ class AlertMachine:
         self._states = _States({}, [], 0)
         self.raised = self.cleared = 0  # events so far
 
-    def step(self, changes: pa.Table, clock_us: int) -> pa.Table:
+    def step(self, changes: pa.Table | None, clock_us: int) -> pa.Table:
         """The events up to the clock; changes: of the rows for which the condition holds."""
         groups, due, begun = self._states
-        if not changes.num_rows and not (due and due[0][0] <= clock_us):
-            return self._table([])
+        changes = changes if changes is not None and changes.num_rows else None
+        if changes is None and not (due and due[0][0] <= clock_us):
+            return self.no_events()
         step = _Step(self, _States(dict(groups), list(due), begun))
-        for instant, found in self._by_instant(changes):
+        for instant, found in () if changes is None else self._by_instant(changes):
             step.at(instant, found)
         step.raise_until(clock_us)
         told = self._table(step.events)
@@ -90,12 +92,32 @@ class AlertMachine:
         )
         return told
 
+    def no_events(self) -> pa.Table:
+        """The columns of events."""
+        return self._table([])
+
+    def shown(self) -> pa.Table:
+        """One row per group, with what it is in JSON: the same columns for all alerts."""
+        groups = list(self._states.groups.values())
+        keys = pa.Table.from_pylist([group.row for group in groups], self.columns)
+        own = keys.select(self.key).to_struct_array() if self.key else None
+        told = ["{}"] * len(groups) if own is None else json_texts(own)
+        return pa.table(
+            {
+                "alert": pa.array([self.name] * len(groups), pa.string()),
+                "group": pa.array(told, pa.string()),
+                "state": pa.array(map(_state, groups), pa.string()),
+                "since": pa.array([group.since_us for group in groups], TIMESTAMP.arrow),
+                "row": pa.array(json_texts(keys.to_struct_array()), pa.string()),
+            }
+        )
+
     def states(self) -> pa.Table:
         """One row per group: alert, state, since, then its newest row."""
         rows = [
             {
                 "alert": self.name,
-                "state": "raised" if group.is_raised else "pending",
+                "state": _state(group),
                 "since": group.since_us,
                 **group.row,
             }
@@ -212,6 +234,15 @@ class _Step:
             if group is not None and group.number == number:
                 self.groups[key] = group._replace(is_raised=True)
                 self.events.append(_Event(at, "raised", group.since_us, group.row))
+
+
+def no_states() -> pa.Table:
+    """What shown() gives of no group."""
+    return AlertMachine("", pa.schema([]), (), 0).shown()
+
+
+def _state(group: _Group) -> str:
+    return "raised" if group.is_raised else "pending"
 
 
 def _hashable(value: Any) -> Hashable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from windrow.durable.journal import Journal
 from windrow.durable.live_receiver import DurableReceiver
 from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader
+from windrow.durable.noted_reads import NotedReads
 from windrow.durable.progress import Progress
 from windrow.durable.queries import DurableHistoryQuery, DurableQuery
 from windrow.durable.replay import Replay
@@ -63,7 +63,7 @@ class _Asked:
     has_name: bool
 
 
-class DurableSession(EmbeddedSession):
+class DurableSession(NotedReads, EmbeddedSession):
     """What changes it is in its log before it happens; what was declared can be declared again.
 
     >>> import tempfile
@@ -440,41 +440,6 @@ class DurableSession(EmbeddedSession):
         """The tables of a job were read."""
         self.journal.note("tables read")
         self.job_progress.has_read_tables = True
-
-    @one_at_a_time
-    def state_name(self) -> str:
-        """By which sinks know this state: it is on the disk before the first of them does."""
-        if not self.job_progress.state_name:
-            name = uuid.uuid4().hex
-            self.journal.note("state name", name=name)
-            self.job_progress.state_name = name
-            self.journal.sync()
-        return self.job_progress.state_name
-
-    @contextmanager
-    def reading_later(self) -> Iterator[None]:
-        """What is read within is noted as read when note_written() says that it was written."""
-        self._reads = []
-        try:
-            yield
-        finally:
-            self._reads = None
-
-    def note_written(self, query: str, batches: int) -> None:
-        """The sink of a query has so many batches, and what was read meanwhile."""
-        reads = self._reads or []
-        if reads or self.job_progress.written.get(query) != batches:
-            self.journal.note("written", query=query, batches=batches, reads=reads)
-            self.job_progress.written[query] = batches
-        if self._reads is not None:
-            self._reads = []
-
-    def note_read(self, query: str, what: str, limit: int | None) -> None:
-        """Answers or changes of a query were read."""
-        if self._reads is None:
-            self.journal.note("read", query=query, what=what, limit=limit)
-        else:
-            self._reads.append((what, limit))
 
     def _check_takes_state(self) -> None:
         raise UnsupportedError(

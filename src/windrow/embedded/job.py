@@ -10,19 +10,18 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
 from windrow.embedded.outlet import Outlet, check_sink, standings
-from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
 from windrow.interruption import Interruption
-from windrow.jobs.job import Job, JobQuery, JobTable
+from windrow.jobs.job import Job, JobTable
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
 if TYPE_CHECKING:
-    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    pass
 
 __all__ = [
     "JobRun",
@@ -124,14 +123,10 @@ class JobRun:
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(session.outlet_for(query, self._answered))
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
-
-    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
-        return Outlet(query, running, self._answered)
 
     def _answered(self, query: str, answers: pa.Table) -> None:
         if self.job.queries[query].sink.shows == "answers":

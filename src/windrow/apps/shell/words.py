@@ -12,11 +12,13 @@ BEGINNINGS = (
     "WITH",
     "CREATE STREAM",
     "CREATE QUERY",
+    "CREATE ALERT",
     "CREATE VIEW",
     "CREATE FUNCTION",
     "CREATE HISTORY ON",
     "EXPLAIN SELECT",
     "SET",
+    "SHOW ALERTS",
 )
 KEYWORDS = (
     *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "BY", "AS", "ON", "USING"),
@@ -29,7 +31,18 @@ KEYWORDS = (
     *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "EXISTS", "ANY"),
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
-    *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "FUNCTION", "RETURNS", "EXPLAIN", "SET"),
+    *(
+        "CREATE",
+        "STREAM",
+        "QUERY",
+        "ALERT",
+        "VIEW",
+        "HISTORY",
+        "FUNCTION",
+        "RETURNS",
+        "EXPLAIN",
+        "SET",
+    ),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )

@@ -275,7 +275,7 @@ class Workbench:
         self._files = [SideBySide({name: (streams[name], each)}) for name, each in self._pushed]
 
     def _at_work(self, query: JobQuery, session: EmbeddedSession) -> Outlet:
-        return Outlet(query, session.query(query.text, query.name), self._keep_answers)
+        return session.outlet_for(query, self._keep_answers)
 
     def _keep_answers(self, query: str, answers: pa.Table) -> None:
         known = self.latest.get(query)

@@ -32,6 +32,9 @@ class Webhook(Sink):
     """Batches posted by HTTP; each arrives at least once, with a key by which it is known.
 
     The address and what is in headers may be secrets: they are shown nowhere.
+
+    >>> Webhook("https://ops.example/hooks/secret")
+    Webhook(feed='answers', form='json', timeout_s=10.0, retries=8)
     """
 
     in_process: ClassVar[bool] = True

@@ -38,7 +38,8 @@ def _lines(query: str, rows: pa.Table) -> Iterator[str]:
         at, state, since = row.pop("at", ""), row.pop("state", ""), row.pop("since", "")
         name = row.pop("alert", query)
         told = ", ".join(f"{column}={_shown(value)}" for column, value in row.items())
-        first = f"*{_plain(name)}* {state} at {at}: {told}".replace("  ", " ")
+        when = f" at {at}" if at else ""
+        first = f"*{_plain(name)}*{state and ' ' + state}{when}: {told}"
         yield f"{first} (since {since})" if since else first
 
 

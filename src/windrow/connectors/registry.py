@@ -25,6 +25,10 @@ SOURCES = {
     "kafka": "windrow.connectors.kafka.connector",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "stdin": "windrow.connectors.listening",
+    "tcp": "windrow.connectors.listening",
+    "udp": "windrow.connectors.listening",
+    "unix": "windrow.connectors.listening",
 }
 SINKS = {
     "console": "windrow.connectors.console",

@@ -17,7 +17,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: kind is 'counter', 'gauge' or 'histogram'; where is 'both' or 'Spark'."""
+    """One metric: kind is 'counter', 'gauge' or 'histogram'.
+
+    where: 'both', or in one 'process' or on 'Spark' only.
+    """
 
     name: str
     kind: str
@@ -83,6 +86,37 @@ METRICS = (
     Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
     Metric("windrow_running_queries", "gauge", (), "Running queries."),
+    Metric(
+        "windrow_source_rows_total", "counter", ("stream",), "Rows taken from a source.", "process"
+    ),
+    Metric(
+        "windrow_source_retries_total",
+        "counter",
+        ("stream",),
+        "Failures of a source that passed, or may.",
+        "process",
+    ),
+    Metric(
+        "windrow_source_lag",
+        "gauge",
+        ("stream", "unit"),
+        "What a source has that was not read: bytes, rows, files or seconds.",
+        "process",
+    ),
+    Metric(
+        "windrow_source_queued_bytes",
+        "gauge",
+        ("stream",),
+        "Bytes that were read and not taken yet.",
+        "process",
+    ),
+    Metric(
+        "windrow_source_up",
+        "gauge",
+        ("stream",),
+        "1 where a source is read, or was read to its end; 0 where it fails or is stopped.",
+        "process",
+    ),
     Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),
     Metric("windrow_state_bytes", "gauge", ("query",), "Bytes in the state store.", "Spark"),
     Metric("windrow_panes", "gauge", ("query",), "Panes in the state store.", "Spark"),

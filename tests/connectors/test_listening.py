@@ -192,9 +192,9 @@ def test_a_header_of_other_columns_is_refused() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(BindingError, match="WB445"):
+    with pytest.raises(BindingError, match="WB772"):
         sources.tcp(1, format="xml")
-    with pytest.raises(BindingError, match="WB445"):
+    with pytest.raises(BindingError, match="WB772"):
         sources.unix("p", framing="chunks")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(BindingError, match="WB442"):
         sources.udp(70_000)

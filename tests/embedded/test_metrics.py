@@ -133,8 +133,9 @@ def test_names_follow_the_conventions() -> None:
 
 def test_the_page_lists_every_metric() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    both, spark = page.split("## On Spark")
-    for text, where in ((both, "both"), (spark, "Spark")):
+    rest, spark = page.split("## On Spark")
+    both, process = rest.split("## In one process")
+    for text, where in ((both, "both"), (process, "process"), (spark, "Spark")):
         listed = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", text, re.M)
         assert listed == [
             (metric.name, metric.kind, ", ".join(metric.labels), metric.meaning)

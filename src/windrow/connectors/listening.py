@@ -138,7 +138,7 @@ def check_words(kind: str, form: str, framing: str, place: Place | None) -> None
     for word, value, known in (("format", form, SENT_FORMATS), ("framing", framing, FRAMINGS)):
         if value not in known:
             raise BindingError(
-                "WB445",
+                "WB772",
                 f"{word} of {kind}() cannot be {value!r}",
                 hint=f"use {' or '.join(map(repr, known))}",
                 place=place,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.query import EmbeddedQuery
@@ -21,7 +21,9 @@ from windrow.runtime.metric_samples import (
 if TYPE_CHECKING:
     from windrow.runtime.tables.table_store import TableStore
 
-__all__ = ["session_samples"]
+__all__ = ["session_samples", "source_samples"]
+
+_UP = ("starting", "catching up", "live", "done")
 
 
 def session_samples(
@@ -54,4 +56,17 @@ def session_samples(
     samples.append(Sample("windrow_memory_bytes", governing.nbytes))
     samples.append(Sample("windrow_memory_budget_bytes", budget))
     samples.append(Sample("windrow_running_queries", len(queries)))
+    return samples
+
+
+def source_samples(sources: Mapping[str, Mapping[str, Any]]) -> list[Sample]:
+    """How the sources of a session stand, by their streams."""
+    samples = []
+    for name, each in sources.items():
+        samples.append(Sample("windrow_source_rows_total", each["rows"], (name,)))
+        samples.append(Sample("windrow_source_retries_total", each["retries"], (name,)))
+        samples.append(Sample("windrow_source_queued_bytes", each["queued_bytes"], (name,)))
+        samples.append(Sample("windrow_source_up", int(each["state"] in _UP), (name,)))
+        if each["lag"] is not None:
+            samples.append(Sample("windrow_source_lag", each["lag"], (name, each["lag_unit"])))
     return samples

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.ingest import Ingest
-from windrow.embedded.metrics import session_samples
+from windrow.embedded.metrics import session_samples, source_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.governor.window_table import query_table, window_table
@@ -36,6 +36,7 @@ class SessionReports:
     _histories: Histories
     _flush: Callable[[], None]
     _running: Callable[[], list[EmbeddedQuery]]
+    progress: Callable[[], dict[str, Any]]
 
     @one_at_a_time
     def streams(self) -> pa.Table:
@@ -144,7 +145,8 @@ class SessionReports:
         ingest = self._ingest
         parts = (self._running(), self._governing, self.memory, time.time())
         tables = ingest.tables.stores.values()
-        return exposition(session_samples(ingest.streams, ingest.clock, *parts, tables))
+        samples = session_samples(ingest.streams, ingest.clock, *parts, tables)
+        return exposition(samples + source_samples(self.progress()["sources"]))
 
     @one_at_a_time
     def histories(self) -> pa.Table:

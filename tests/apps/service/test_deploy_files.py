@@ -90,7 +90,7 @@ def test_what_compose_mounts_is_there() -> None:
             assert port.startswith("127.0.0.1:")  # nothing is open to others by mistake
 
 
-def test_the_settings_serve_and_the_script_is_sound(tmp_path: Path) -> None:
+def test_the_settings_serve_and_the_script_is_sound() -> None:
     settings = read_settings(DEPLOY / "windrow.toml", {}, {})
     job = job_of(settings.script.read_text(encoding="utf-8"))
     job.check_runnable()

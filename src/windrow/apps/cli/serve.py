@@ -40,7 +40,9 @@ def serve(
     ] = None,
     state: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the state here, and go on from it when started again."),
+        typer.Option(
+            metavar="DIR", help="Keep the state here, and go on from it when started again."
+        ),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The budget of the windows, such as '64 MB'.")

@@ -38,7 +38,7 @@ class HttpSource(Source):
 
     in_process: ClassVar[bool] = True
     is_endless: ClassVar[bool] = True
-    is_live: ClassVar[bool] = True
+    is_text: ClassVar[bool] = True  # of what it says about bad rows
 
     waiting: str = WAITING
     place: Place | None = field(default=None, compare=False)
@@ -51,6 +51,11 @@ class HttpSource(Source):
     def shown(self) -> str:
         """As a script has it."""
         return "http()" if self.waiting == WAITING else f"http(waiting = '{self.waiting}')"
+
+    @property
+    def is_live(self) -> bool:
+        """For as long as the service runs."""
+        return True
 
     @property
     def guarantee(self) -> Guarantee:

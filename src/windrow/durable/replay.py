@@ -184,7 +184,7 @@ class Replay:
             self._read_again(told["query"], what, limit)
 
     def _state_name(self, record: Record) -> None:
-        self._session.progress.state_name = record.header["name"]
+        self._session.job_progress.state_name = record.header["name"]
 
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)

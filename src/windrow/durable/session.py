@@ -435,12 +435,12 @@ class DurableSession(EmbeddedSession):
     @one_at_a_time
     def state_name(self) -> str:
         """By which sinks know this state: it is on the disk before the first of them does."""
-        if not self.progress.state_name:
+        if not self.job_progress.state_name:
             name = uuid.uuid4().hex
             self.journal.note("state name", name=name)
-            self.progress.state_name = name
+            self.job_progress.state_name = name
             self.journal.sync()
-        return self.progress.state_name
+        return self.job_progress.state_name
 
     @contextmanager
     def reading_later(self) -> Iterator[None]:

@@ -26,7 +26,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="module")
 def client(registry: Registry) -> Iterator[TestClient]:
-    with client_of(registry, service=Service(intakes={"temp": kept_at_once})) as client:
+    with client_of(registry, service=Service(inboxes={"temp": kept_at_once})) as client:
         yield client
 
 

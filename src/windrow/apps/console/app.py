@@ -22,7 +22,7 @@ from windrow.apps.console.endpoints.histories import HistoryEndpoints
 from windrow.apps.console.endpoints.logout import Logout
 from windrow.apps.console.endpoints.pages import Files, page
 from windrow.apps.console.endpoints.queries import QueryEndpoints
-from windrow.apps.console.endpoints.rows import RowsEndpoint, StreamIntake
+from windrow.apps.console.endpoints.rows import RowsEndpoint, StreamInbox
 from windrow.apps.console.endpoints.session import SessionEndpoints
 from windrow.apps.console.event_stream import FeedEvents
 from windrow.apps.console.guard import Guard
@@ -48,7 +48,7 @@ class Service:
     """What a service has and a console that only shows has not."""
 
     health: Health = field(default_factory=Healthy)
-    intakes: Mapping[str, StreamIntake] = field(default_factory=dict)
+    inboxes: Mapping[str, StreamInbox] = field(default_factory=dict)
 
 
 def application(
@@ -65,7 +65,7 @@ def application(
     routes = _routes(Standing(registry, Pictures(registry)), document(guard.cookie_name))
     logout = Logout(secrets, guard.cookie_name)
     routes.append(Route(f"{API}/logout", logout.__call__, methods=["POST"]))
-    health, rows = HealthEndpoints(offered.health), RowsEndpoint(offered.intakes)
+    health, rows = HealthEndpoints(offered.health), RowsEndpoint(offered.inboxes)
     routes += [
         Route("/healthz", health.healthz, methods=["GET"]),
         Route("/readyz", health.readyz, methods=["GET"]),

@@ -13,7 +13,7 @@ __all__ = [
     "console_failed",
     "error_of",
     "no_such_history",
-    "no_such_intake",
+    "no_such_inbox",
     "no_such_path",
     "no_such_query",
     "not_json",
@@ -120,7 +120,7 @@ def wrong_header(name: str, hint: str) -> RequestError:
     return RequestError(HTTPStatus.BAD_REQUEST, "WH411", message, hint)
 
 
-def no_such_intake(stream: str, known: list[str]) -> RequestError:
+def no_such_inbox(stream: str, known: list[str]) -> RequestError:
     """404 for a stream that takes no rows here."""
     hint = f"streams with FROM http() do: {', '.join(known) or 'there is none'}"
     message = f"no rows can be sent to {stream!r}"

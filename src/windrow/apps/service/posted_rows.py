@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from windrow.apps.console.endpoints.rows import IntakeError
+from windrow.apps.console.endpoints.rows import InboxError
 from windrow.connectors.http.connector import HttpSource
-from windrow.connectors.http.intake import FullError, GapError, NotReadyError
+from windrow.connectors.http.inbox import FullError, GapError, NotReadyError
 from windrow.connectors.line_rows import LineRows
 from windrow.errors import DataError
 from windrow.rows.conversion import batch_of
@@ -36,7 +36,7 @@ class PostedRows:
     """Takes bodies for one stream, in any thread."""
 
     def __init__(self, schema: StreamSchema, source: HttpSource) -> None:
-        self._schema, self._intake = schema, source.intake
+        self._schema, self._inbox = schema, source.inbox
         self._lines = LineRows(schema, source, "jsonl")
 
     def __call__(self, body: bytes, form: str, producer: str | None, sequence: int) -> TakenRows:
@@ -44,13 +44,13 @@ class PostedRows:
         rows = self._lines.of(body, PLACE, 1) if form == "jsonl" else self._of_arrow(body)
         nbytes = rows.batch.nbytes + sum(each.nbytes for each in rows.bad)
         try:
-            kept, is_repeated = self._intake.offer(rows, nbytes, producer, sequence)
+            kept, is_repeated = self._inbox.offer(rows, nbytes, producer, sequence)
         except FullError:
-            raise IntakeError("full") from None
+            raise InboxError("full") from None
         except GapError as gap:
-            raise IntakeError("gap", gap.expected) from None
+            raise InboxError("gap", gap.expected) from None
         except NotReadyError:
-            raise IntakeError("closed") from None
+            raise InboxError("closed") from None
         return TakenRows(rows.num_rows, len(rows.bad), kept, is_repeated)
 
     def _of_arrow(self, body: bytes) -> FileRows:
@@ -58,7 +58,7 @@ class PostedRows:
             table = pa.ipc.open_stream(body).read_all()
         except (pa.ArrowException, OSError, ValueError) as problem:
             raise DataError(
-                "WD530",
+                "WD540",
                 f"the body is no stream of Arrow IPC: {problem}",
                 hint="write it with pyarrow.ipc.new_stream, whole",
             ) from None

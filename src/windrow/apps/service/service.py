@@ -47,7 +47,7 @@ class Service(Health):
         except BaseException:
             self._session.stop()
             raise
-        self.intakes = {
+        self.inboxes = {
             name: PostedRows(schema, source)
             for name, (schema, source) in self._sources.items()
             if isinstance(source, HttpSource)
@@ -119,10 +119,10 @@ class Service(Health):
 
     def waits(self) -> list[str]:
         """It begins or ends, or a source has failed for good."""
-        if self._feeding is None:
-            return ["it is starting"]
         if self._is_closing:
             return ["it is ending"]
+        if self._feeding is None:
+            return ["it is starting"]
         standings = {feed.name: feed.standing.state for feed in self._feeding.loop.feeds}
         return [
             f"the source of stream {name} {words}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from windrow.connectors.contract import Source
-from windrow.connectors.http.intake import Intake
+from windrow.connectors.http.inbox import Inbox
 from windrow.connectors.live import Lag, LiveReader, Polled, Position
 from windrow.connectors.scripted import Scripted
 from windrow.errors import Place
@@ -42,10 +42,10 @@ class HttpSource(Source):
 
     waiting: str = WAITING
     place: Place | None = field(default=None, compare=False)
-    intake: Intake = field(init=False, compare=False, repr=False)
+    inbox: Inbox = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "intake", Intake(memory_of(self.waiting)))
+        object.__setattr__(self, "inbox", Inbox(memory_of(self.waiting)))
 
     @property
     def shown(self) -> str:
@@ -64,20 +64,20 @@ class HttpSource(Source):
 
     def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
         """Requests are taken from now on."""
-        return HttpReader(self.intake, schema, position)
+        return HttpReader(self.inbox, schema, position)
 
 
 class HttpReader(LiveReader):
     """Gives the loop what requests have offered."""
 
-    def __init__(self, intake: Intake, schema: StreamSchema, position: Position | None) -> None:
-        self._intake, self._schema = intake, schema
-        intake.open(position)
+    def __init__(self, inbox: Inbox, schema: StreamSchema, position: Position | None) -> None:
+        self._inbox, self._schema = inbox, schema
+        inbox.open(position)
 
     def poll(self, most_rows: int, timeout_s: float) -> Polled | None:
         """What waits, or what comes within the time."""
-        waits_s = LOOK_S if self._intake.has_unsettled else timeout_s
-        taken = self._intake.take(most_rows, min(waits_s, timeout_s))
+        waits_s = LOOK_S if self._inbox.has_unconfirmed else timeout_s
+        taken = self._inbox.take(most_rows, min(waits_s, timeout_s))
         if taken is None:
             return None
         batches, position = taken
@@ -86,13 +86,13 @@ class HttpReader(LiveReader):
         bad = tuple(row for each in batches for row in each.rows.bad)
         return Polled(FileRows(whole, bad), position, Lag(0, "rows"))
 
-    def settled(self, position: Position) -> None:
+    def confirmed(self, position: Position) -> None:
         """Those who sent the rows may know."""
-        self._intake.settle(position["batches"])
+        self._inbox.confirm(position["batches"])
 
     def close(self) -> None:
         """Requests are refused from now on."""
-        self._intake.close()
+        self._inbox.close()
 
 
 def _described(options: Options) -> HttpSource:

@@ -19,7 +19,7 @@ from windrow.apps.console.limits import (
 )
 from windrow.apps.console.refusals import (
     RequestError,
-    no_such_intake,
+    no_such_inbox,
     not_rows,
     rows_are_full,
     rows_are_not_taken,
@@ -28,7 +28,7 @@ from windrow.apps.console.refusals import (
     wrong_header,
 )
 
-__all__ = ["JSON_LINES", "IntakeError", "RowsEndpoint", "StreamIntake", "Taken"]
+__all__ = ["JSON_LINES", "InboxError", "RowsEndpoint", "StreamInbox", "Taken"]
 
 JSON_LINES = "application/x-ndjson"
 _FORMS = {JSON_LINES: "jsonl", "application/json": "jsonl", ARROW: "arrow"}
@@ -45,7 +45,7 @@ class Taken(Protocol):
     kept: Future[None]
 
 
-class IntakeError(Exception):
+class InboxError(Exception):
     """Why rows are not taken; expected: the number of the batch that lacks, where one does."""
 
     def __init__(self, reason: str, expected: int = 0) -> None:
@@ -54,30 +54,32 @@ class IntakeError(Exception):
 
 
 # Takes a body of a form; producer and number of the batch, if it has any.
-StreamIntake = Callable[[bytes, str, str | None, int], Taken]
+StreamInbox = Callable[[bytes, str, str | None, int], Taken]
 
 
 class RowsEndpoint:
     """Rows by stream: those whose source is http()."""
 
-    def __init__(self, intakes: Mapping[str, StreamIntake]) -> None:
-        self._intakes = intakes
+    def __init__(self, inboxes: Mapping[str, StreamInbox]) -> None:
+        self._inboxes = inboxes
 
     async def take(self, request: Request) -> Response:
         """All rows of the body, or none of them."""
         name = request.path_params["stream"]
-        intake = self._intakes.get(name)
-        if intake is None:
-            raise no_such_intake(name, [*self._intakes])
+        inbox = self._inboxes.get(name)
+        if inbox is None:
+            raise no_such_inbox(name, [*self._inboxes])
         given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if given not in _FORMS:
             raise not_rows(given, [*_FORMS])
         producer, sequence = _numbered(request)
         body = await _body_of(request)
         try:
-            taken = await run_in_threadpool(intake, body, _FORMS[given], producer, sequence)
-            await asyncio.wait_for(asyncio.wrap_future(taken.kept), KEPT_TIMEOUT_S)
-        except IntakeError as refusal:
+            taken = await run_in_threadpool(inbox, body, _FORMS[given], producer, sequence)
+            kept = asyncio.wrap_future(taken.kept)
+            # A request that is given up must not take the word from others, or from the reader.
+            await asyncio.wait_for(asyncio.shield(kept), KEPT_TIMEOUT_S)
+        except InboxError as refusal:
             return _not_taken(refusal)
         except TimeoutError:
             return _later(rows_are_not_taken())
@@ -85,7 +87,7 @@ class RowsEndpoint:
         return json_answer(facts)
 
 
-def _not_taken(refusal: IntakeError) -> Response:
+def _not_taken(refusal: InboxError) -> Response:
     if refusal.reason == "gap":
         return refused(rows_left_out(refusal.expected))
     return _later(rows_are_full() if refusal.reason == "full" else rows_are_not_taken())

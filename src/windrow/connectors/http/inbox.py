@@ -25,7 +25,7 @@ __all__ = [
     "Batch",
     "FullError",
     "GapError",
-    "Intake",
+    "Inbox",
     "NotReadyError",
 ]
 
@@ -61,15 +61,15 @@ class Batch:
     kept: Future[None] = field(default_factory=Future)
 
 
-class Intake:
-    """Of one stream. Offered by any thread; taken, and told of what is settled, by the loop's."""
+class Inbox:
+    """Of one stream. Offered by any thread; taken, and told of what is confirmed, by the loop's."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._changed = threading.Condition()
         self._is_open = False
         self._waiting: deque[Batch] = deque()
-        self._unsettled: deque[Batch] = deque()
+        self._unconfirmed: deque[Batch] = deque()
         self._bytes = 0  # of both
         self._number = 0  # of the last batch that was taken in
         # Each producer's last number, the one that sent last at the end: of all that was offered,
@@ -108,7 +108,7 @@ class Intake:
 
     def _kept_of(self, producer: str, sequence: int) -> Future[None]:
         """When rows are kept that have come before; most are."""
-        for batch in (*self._unsettled, *self._waiting):
+        for batch in (*self._unconfirmed, *self._waiting):
             if (batch.producer, batch.sequence) == (producer, sequence):
                 return batch.kept
         kept: Future[None] = Future()
@@ -138,34 +138,34 @@ class Intake:
                 _remember(self._taken_producers, taken[-1])
             if not taken:
                 return None
-            self._unsettled += taken
+            self._unconfirmed += taken
             producers = [[*each] for each in self._taken_producers.items()]
             return taken, {"batches": taken[-1].number, "producers": producers}
 
     def _rows_of_next(self) -> int:
         return self._waiting[0].rows.num_rows
 
-    def settle(self, number: int) -> None:
+    def confirm(self, number: int) -> None:
         """All batches up to that number are on the disk."""
         with self._changed:
-            settled = []
-            while self._unsettled and self._unsettled[0].number <= number:
-                settled.append(self._unsettled.popleft())
-                self._bytes -= settled[-1].nbytes
-        for batch in settled:
+            confirmed = []
+            while self._unconfirmed and self._unconfirmed[0].number <= number:
+                confirmed.append(self._unconfirmed.popleft())
+                self._bytes -= confirmed[-1].nbytes
+        for batch in confirmed:
             batch.kept.set_result(None)
 
     @property
-    def has_unsettled(self) -> bool:
+    def has_unconfirmed(self) -> bool:
         """Whether somebody waits to hear that rows are kept."""
-        return bool(self._unsettled)
+        return bool(self._unconfirmed)
 
     def close(self) -> None:
         """Nothing more is taken; those who wait are told that nobody knows what became of it."""
         with self._changed:
             self._is_open = False
-            left = [*self._unsettled, *self._waiting]
-            self._unsettled.clear()
+            left = [*self._unconfirmed, *self._waiting]
+            self._unconfirmed.clear()
             self._waiting.clear()
             self._bytes = 0
         for batch in left:

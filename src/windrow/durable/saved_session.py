@@ -118,4 +118,4 @@ def load_session(session: DurableSession, record: Record) -> None:
     ingest._idle.held.update(saved.get("held", {}))  # states of before there were sources lack it
     ingest.positions.update(saved.get("positions", {}))
     ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
-    session.job_progress = Progress(**saved["progress"])
+    session.ingest.progress = Progress(**saved["progress"])

@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.connectors.http import inbox as inboxes
+from windrow.connectors.http.connector import HttpSource
 from windrow.connectors.http.inbox import FullError, GapError, Inbox, NotReadyError
 from windrow.connectors.live import Position
+from windrow.errors import UnsupportedError
 from windrow.rows.file_rows import FileRows
+from windrow.schema import StreamSchema, columns_of
 
 
 def rows(*values: int) -> FileRows:
@@ -175,6 +178,16 @@ def test_each_batch_counts_once_whatever_is_sent_again(steps: list[str]) -> None
         getattr(sender, step)()
     sender.note()
     assert sender.state == list(range(1, sender.sequence))
+
+
+def test_it_is_for_the_service_alone() -> None:
+    schema = StreamSchema("temp", columns_of("ts timestamp, x int"), "ts")
+    source = HttpSource()
+    for refused in (source.check, source.check_on_spark):
+        with pytest.raises(UnsupportedError, match=r"WU515.*'temp'"):
+            refused(schema)
+    source.inbox.is_served = True
+    source.check(schema)
 
 
 def test_a_thread_that_waits_is_woken_by_an_offer() -> None:

@@ -37,7 +37,13 @@ class PostedRows:
 
     def __init__(self, schema: StreamSchema, source: HttpSource) -> None:
         self._schema, self._inbox = schema, source.inbox
+        self._inbox.is_served = True
         self._lines = LineRows(schema, source, "jsonl")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of rows that wait until they are kept."""
+        return self._inbox.nbytes
 
     def __call__(self, body: bytes, form: str, producer: str | None, sequence: int) -> TakenRows:
         """All rows of a body, or an error and none."""

@@ -11,11 +11,13 @@ from windrow.connectors.contract import Source
 from windrow.connectors.http.inbox import Inbox
 from windrow.connectors.live import Lag, LiveReader, Polled, Position
 from windrow.connectors.scripted import Scripted
-from windrow.errors import Place
+from windrow.errors import Place, UnsupportedError
 from windrow.memory_size import memory_of
 from windrow.rows.file_rows import FileRows
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from windrow.connectors.live import Guarantee
     from windrow.connectors.options import Options
     from windrow.schema import StreamSchema
@@ -61,6 +63,27 @@ class HttpSource(Source):
     def guarantee(self) -> Guarantee:
         """Once where producers number what they send; else a request may be sent again."""
         return "at least once"
+
+    def check(self, schema: StreamSchema) -> None:
+        """Refused where no server offers rows."""
+        if not self.inbox.is_served:
+            raise self._not_served(schema.name)
+
+    def check_on_spark(self, schema: StreamSchema) -> None:
+        """Refused: the server is in the process that applies the rows."""
+        raise self._not_served(schema.name)
+
+    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
+        """The same."""
+        raise self._not_served(schema.name)
+
+    def _not_served(self, stream: str) -> UnsupportedError:
+        return UnsupportedError(
+            "WU515",
+            f"nobody can send rows to stream {stream!r} here: http() is for windrow serve",
+            hint="run the script with windrow serve, or name another source",
+            place=self.place,
+        )
 
     def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
         """Requests are taken from now on."""

@@ -66,6 +66,7 @@ class Inbox:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
+        self.is_served = False  # whether there is a server whose requests offer rows
         self._changed = threading.Condition()
         self._is_open = False
         self._waiting: deque[Batch] = deque()
@@ -131,7 +132,8 @@ class Inbox:
         with self._changed:
             if not self._waiting:
                 self._changed.wait(timeout_s)
-            taken, rows = [], 0
+            taken: list[Batch] = []
+            rows = 0
             while self._waiting and (not taken or rows + self._rows_of_next() <= most_rows):
                 taken.append(self._waiting.popleft())
                 rows += taken[-1].rows.num_rows

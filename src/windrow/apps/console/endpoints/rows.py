@@ -39,10 +39,21 @@ _LARGEST = 2**62
 class Taken(Protocol):
     """What became of the rows of a request: kept is done when they are."""
 
-    rows: int
-    set_aside: int
-    is_repeated: bool
-    kept: Future[None]
+    @property
+    def rows(self) -> int:
+        """How many the body had."""
+
+    @property
+    def set_aside(self) -> int:
+        """How many of them no column could hold."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether they had come before."""
+
+    @property
+    def kept(self) -> Future[None]:
+        """Done when they are in the state, and on its disk."""
 
 
 class InboxError(Exception):

@@ -77,17 +77,24 @@ def kafka(
     max_offsets_per_batch: int | None = None,
     options: Mapping[str, str] | None = None,
     from_record: Mapping[str, str] | None = None,
+    bounded: bool = False,
+    group: str | None = None,
+    delimiter: str = ",",
+    registry: str | None = None,
 ) -> KafkaSource:
     """Records of a Kafka topic, or of several ("a, b"); what cannot be read counts as bad_time.
 
-    format: of the values, 'json', 'avro' or 'confluent-avro'; of a table also 'changelog',
-    'debezium-json' or 'upsert-json'. avro_schema: the schema that they
+    format: of the values, 'json', 'avro' or 'confluent-avro', in this process also 'csv',
+    'confluent-json' or 'confluent-protobuf'; of a table 'changelog', 'debezium-json' or
+    'upsert-json' too. avro_schema: the schema that they
     were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
     record's own timestamp. starting: 'earliest' or 'latest', where a new query begins, or an
     instant: with the first records that are not older. max_offsets_per_batch: at most this many
     records in one batch. options: settings of Kafka's client, such as
     {"kafka.security.protocol": "SSL"}. from_record: columns that are not in the value, each with
-    'key', 'headers', 'topic', 'partition', 'offset' or 'timestamp'.
+    'key', 'headers', 'topic', 'partition', 'offset' or 'timestamp'. bounded: a job ends with the
+    records that are there when it begins. group: in this process, told how far the job is.
+    registry: the address of a schema registry.
 
     >>> kafka("readings", "broker:9092", starting="latest").topic
     'readings'
@@ -100,8 +107,12 @@ def kafka(
         time_from,
         starting,
         max_offsets_per_batch,
+        bounded,
         options=dict(options or {}),
         from_record=dict(from_record or {}),
+        group=group,
+        delimiter=delimiter,
+        registry=registry,
     )
 
 

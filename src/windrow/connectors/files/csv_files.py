@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -20,9 +20,9 @@ from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
-from windrow.schema import StreamSchema
+from windrow.schema import Column, StreamSchema
 
-__all__ = ["check_header", "read_csv"]
+__all__ = ["CsvText", "check_header", "read_csv"]
 
 BLOCK_BYTES = 4 << 20
 # So many records are tried at once where some cannot be read.
@@ -75,7 +75,7 @@ def read_csv(
     size, taken = file.stat().st_size, 0
     if size == 0:
         return
-    text = _Csv(schema, source)
+    text = CsvText(schema, source.delimiter)
     try:
         with text.opened(file, 1 if source.header else 0) as opened:
             for number, batch in enumerate(opened, 1):
@@ -90,7 +90,7 @@ def read_csv(
 
 
 def _carefully(
-    schema: StreamSchema, source: FileSource, file: Path, text: _Csv, taken: int
+    schema: StreamSchema, source: FileSource, file: Path, text: CsvText, taken: int
 ) -> Iterator[tuple[FileRows, float]]:
     size = file.stat().st_size
     with file.open("rb") as opened:
@@ -102,14 +102,20 @@ def _carefully(
             yield rows, min(1.0, read / size)
 
 
-class _Csv:
-    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not."""
+class CsvText:
+    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not.
 
-    def __init__(self, schema: StreamSchema, source: FileSource) -> None:
+    columns: those that the records have; None: all.
+    """
+
+    def __init__(
+        self, schema: StreamSchema, delimiter: str, columns: Sequence[Column] | None = None
+    ) -> None:
         self._schema = schema
-        self._names = [column.name for column in schema.columns]
-        self._kinds = {column.name: read_type(column.type) for column in schema.columns}
-        self._parsing = pa_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
+        self._columns = schema.columns if columns is None else columns
+        self._names = [column.name for column in self._columns]
+        self._kinds = {column.name: read_type(column.type) for column in self._columns}
+        self._parsing = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
 
     def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
         reading = pa_csv.ReadOptions(
@@ -126,7 +132,7 @@ class _Csv:
             values = self._read(record, self._converting(bare)).to_pylist()[0]
         except (pa.ArrowException, IndexError) as problem:
             return None, cut(str(problem))
-        for column in self._schema.columns:
+        for column in self._columns:
             value = values[column.name]
             if value is not None and not _is_utf8(value):
                 return column.name, NOT_UTF8

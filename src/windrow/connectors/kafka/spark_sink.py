@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from windrow.connectors.contract import SinkCheckpoint, Writer
-from windrow.connectors.kafka.connector import OPTION_PREFIX, KafkaSink
+from windrow.connectors.kafka.client_settings import OPTION_PREFIX
+from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.kafka.reach import check_servers
 from windrow.connectors.kafka.spark_jars import require_kafka, require_producer
 from windrow.connectors.kafka.spark_producer import TransactionalProducer

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
+from windrow.connectors.process_run import ProcessRun
 from windrow.durable.errors import files_have_changed
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
@@ -93,10 +95,19 @@ class _DurableOutlet(Outlet):
         self._batches = session.progress.written.get(query.name, 0)
 
     def _opened(self) -> Writer:
-        query, written = self.query, self._session.progress.written
-        made = query.sink.open_lasting(query.name, query.place, written.get(query.name))
-        self._session.note_written(query.name, written.get(query.name, 0))
+        name, written = self.query.name, self._session.progress.written
+        made = super()._opened()
+        self._session.note_written(name, written.get(name, 0))
         return made
+
+    def _run(self) -> ProcessRun:
+        written = self._session.progress.written.get(self.query.name)
+        return replace(super()._run(), batches=written, state=self._session.state_name())
+
+    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
+        # A sink that knows its batches must not be further than what a crash leaves of the log.
+        self._session.sync()
+        super()._write(writer, answers, changes)
 
     def drain(self) -> None:
         """Hands on what is new."""

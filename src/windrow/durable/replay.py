@@ -171,6 +171,9 @@ class Replay:
         for what, limit in told["reads"]:
             self._read_again(told["query"], what, limit)
 
+    def _state_name(self, record: Record) -> None:
+        self._session.progress.state_name = record.header["name"]
+
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
@@ -232,6 +235,7 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "file rows": Replay._file_rows,
     "tables read": Replay._tables_read,
     "written": Replay._written,
+    "state name": Replay._state_name,
     "rows": Replay._rows,
     "small batches": Replay._small_batches,
     "set aside": Replay._set_aside,

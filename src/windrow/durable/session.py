@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -420,6 +421,16 @@ class DurableSession(EmbeddedSession):
         """The tables of a job were read."""
         self.journal.note("tables read")
         self.progress.has_read_tables = True
+
+    @one_at_a_time
+    def state_name(self) -> str:
+        """By which sinks know this state: it is on the disk before the first of them does."""
+        if not self.progress.state_name:
+            name = uuid.uuid4().hex
+            self.journal.note("state name", name=name)
+            self.progress.state_name = name
+            self.journal.sync()
+        return self.progress.state_name
 
     @contextmanager
     def reading_later(self) -> Iterator[None]:

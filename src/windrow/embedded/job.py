@@ -87,11 +87,15 @@ class JobRun:
     def run(self) -> None:
         """Runs it, to the end of its sources or until it is interrupted."""
         files = SideBySide(self.job.sources())
-        self._register()
-        with Interruption() as interruption:
-            self._read(files, interruption)
-            if not interruption.came:
-                self._end()
+        try:
+            self._register()
+            with Interruption() as interruption:
+                self._read(files, interruption)
+                if not interruption.came:
+                    self._end()
+        finally:
+            for outlet in self.outlets:
+                outlet.close()
 
     def _register(self) -> None:
         """All that the job declares, at work."""

@@ -118,15 +118,18 @@ class CsvText:
         self._parsing = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
 
     def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
+        """A reader of a file, block by block."""
         reading = pa_csv.ReadOptions(
             column_names=self._names, skip_rows=skipped_lines, block_size=BLOCK_BYTES
         )
         return pa_csv.open_csv(file, reading, self._parsing, self._converting(self._kinds))
 
     def parsed(self, data: bytes) -> pa.Table:
+        """The rows that the text says."""
         return dated(self._schema, self._read(data, self._converting(self._kinds)))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """Of a record that cannot be read the column, and what is wrong."""
         bare = dict.fromkeys(self._names, pa.binary())
         try:
             values = self._read(record, self._converting(bare)).to_pylist()[0]

@@ -88,9 +88,11 @@ class JsonText:
         self._refuses_others = schema.options.unknown_fields == "refuse"
 
     def parsed(self, data: bytes) -> pa.Table:
+        """The rows that the text says."""
         return dated(self._schema, self._read(data, self._columns))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """Of a record that cannot be read the column, and what is wrong."""
         # What is not UTF-8 becomes surrogates, by which its column is found.
         try:
             value = json.loads(record.decode("utf-8-sig", "surrogateescape"))

@@ -78,10 +78,14 @@ def _of_jaas(text: str, place: Place | None) -> dict[str, str]:
     values = {
         name: re.sub(r"\\(.)", r"\1", value[1:-1]) for name, value in _JAAS_VALUE.findall(text)
     }
-    if not re.search(r"\b(?:Plain|Scram)LoginModule\b", text) or not {
-        "username",
-        "password",
-    } <= values.keys():
+    if (
+        not re.search(r"\b(?:Plain|Scram)LoginModule\b", text)
+        or not {
+            "username",
+            "password",
+        }
+        <= values.keys()
+    ):
         raise BindingError(
             "WB870",
             "kafka.sasl.jaas.config is understood in this process only with PlainLoginModule or "

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from windrow.connectors.live import Guarantee, LiveReader, Position
     from windrow.connectors.options import Options
+    from windrow.connectors.process_run import ProcessRun
     from windrow.plan.model import QueryPlan
     from windrow.schema import StreamSchema
     from windrow.table_schema import TableSchema
@@ -98,7 +99,7 @@ class KafkaSource(Source):
         if self.group == "":
             message = "group cannot be an empty text"
             raise BindingError("WB480", message, hint="name the group", place=self.place)
-        if self.is_confluent and not (self.registry or self.avro_schema):
+        if self.is_confluent and not self.registry:
             raise BindingError(
                 "WB872",
                 f"values of topic {self.topic!r} are {self.format!r}, whose schemas are in a "
@@ -106,11 +107,13 @@ class KafkaSource(Source):
                 hint="give its address: registry = 'http://host:8081'",
                 place=self.place,
             )
-        if self.is_avro and not self.avro_schema and not self.registry:
+        is_told = self.avro_schema or (self.registry and self.format == "confluent-avro")
+        if self.is_avro and not is_told:
             raise BindingError(
                 "WB481",
                 f"values of topic {self.topic!r} cannot be read as Avro without their schema",
-                hint="give avro_schema: the schema that they were written with, or its file",
+                hint="give avro_schema: the schema that they were written with, or its file; "
+                "or, of confluent-avro in this process, the registry",
                 place=self.place,
             )
 
@@ -220,6 +223,8 @@ def _of_tables(schema: StreamSchema, source: KafkaSource) -> BindingError:
 class KafkaSink(Sink):
     """A topic that takes a record for each row that a query gives."""
 
+    in_process: ClassVar[bool] = True
+
     topic: str
     servers: str
     feed: str = "answers"
@@ -236,6 +241,11 @@ class KafkaSink(Sink):
     def replay(self) -> Replay:
         """In a transaction stands which batch it was."""
         return "known" if self.transactional else "repeated"
+
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """A writer by librdkafka."""
+        sink = loaded_with_client("kafka.process_sink", CLIENT, EXTRA)
+        return cast("Writer", sink.ProcessKafkaWriter(self, run))
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer by Kafka's client in the JVM."""

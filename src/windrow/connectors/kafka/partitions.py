@@ -50,7 +50,9 @@ def stored_offsets(position: Position) -> dict[Partition, int]:
     """The next record of each partition that a position knows."""
     offsets: Mapping[str, list[int]] = position["offsets"]
     return {
-        (topic, number): next_ for topic, each in offsets.items() for number, next_ in enumerate(each)
+        (topic, number): next_
+        for topic, each in offsets.items()
+        for number, next_ in enumerate(each)
     }
 
 
@@ -114,4 +116,3 @@ def _check_kept(
         "begin with a new state, or have the topic keep its records for longer",
         place=source.place,
     )
-

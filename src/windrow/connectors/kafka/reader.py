@@ -185,7 +185,10 @@ class KafkaReader(LiveReader):
         offsets = [TopicPartition(*each, at) for each, at in stored_offsets(self._untold).items()]
         self._told_s, self._untold = time.monotonic(), None
         try:
-            self._consumer.commit(offsets=offsets, asynchronous=not at_once)
+            if at_once:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            else:
+                self._consumer.commit(offsets=offsets)
         except KafkaException as problem:
             self._commit_failed(problem.args[0], offsets)
 

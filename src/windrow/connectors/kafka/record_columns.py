@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from windrow.connectors.kafka.connector import KafkaSource
     from windrow.schema import Column, StreamSchema
 
-__all__ = ["RecordColumn", "beside_columns", "check_record_columns", "header_value", "value_columns"]
+__all__ = [
+    "RecordColumn",
+    "beside_columns",
+    "check_record_columns",
+    "header_value",
+    "value_columns",
+]
 
 _NO_TIMESTAMP = 0  # the kind of it
 _TIME = pa.timestamp("ms", tz="UTC")
@@ -91,7 +97,8 @@ def _timestamp(record: Message) -> int | None:
 def _headers(record: Message, are_texts: bool) -> list[tuple[str, Any]]:
     """Headers as a map. A name that comes again counts with its last value, as clients read it."""
     found: dict[str, Any] = {}
-    for name, value in record.headers() or ():
+    headers = record.headers() or []
+    for name, value in headers.items() if isinstance(headers, dict) else headers:
         found.pop(name, None)
         found[name] = value.decode() if are_texts and isinstance(value, bytes) else value
     return list(found.items())

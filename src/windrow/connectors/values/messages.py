@@ -22,7 +22,7 @@ NO_VALUE = "it has no value"
 
 
 class SchemaDriftError(DataError):
-    """Values are written with another schema than the stream has: all of them, not one by chance."""
+    """Values have another schema than the stream: all of them, and none by chance."""
 
 
 class ValueFormat(Protocol):
@@ -32,7 +32,7 @@ class ValueFormat(Protocol):
         """Columns of as many rows as there are values; an error if one of them is no row."""
 
     def fault(self, value: bytes) -> tuple[str | None, str]:
-        """Of a value that is no row, the column (None: all of it), and what is wrong; '' unknown."""
+        """Of a value that is no row the column (None: all of it), and why; '': unknown."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,7 @@ def rows_of_messages(
     return FileRows(pa.concat_batches(batches), tuple(bad))
 
 
-def _bad_row(
-    messages: Messages, number: int, format_: ValueFormat, problem: Exception
-) -> BadRow:
+def _bad_row(messages: Messages, number: int, format_: ValueFormat, problem: Exception) -> BadRow:
     value = messages.values[number]
     column, why = None, NO_VALUE
     if isinstance(problem, SchemaDriftError):

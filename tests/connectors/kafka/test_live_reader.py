@@ -210,14 +210,14 @@ def test_partitions_that_are_added_are_read_from_their_beginning(
         assert numbers(to_the_end(reader)) == [30, 31]
 
 
-def test_the_group_is_told_what_is_settled(live_topics: LiveTopics) -> None:
+def test_the_group_is_told_what_is_confirmed(live_topics: LiveTopics) -> None:
     topic = live_topics.made("in", 2)
     live_topics.put(topic, [*rows(0, 4), *rows(4, 7, 1)])
     source = sources.kafka(topic, live_topics.servers, group="watchers", bounded=True)
     with opened(source) as reader:
         polled = to_the_end(reader)
         assert all(offset < 0 for offset in live_topics.committed("watchers", topic, 2))
-        reader.settled(polled[-1].position)
+        reader.confirmed(polled[-1].position)
     assert live_topics.committed("watchers", topic, 2) == [4, 3]
 
 

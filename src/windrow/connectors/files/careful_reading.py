@@ -13,7 +13,7 @@ from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
 from windrow.connectors.files.refusal import refused
 from windrow.errors import DataError
-from windrow.rows.bad_rows import BadRow, cut
+from windrow.rows.bad_rows import RAW_BYTES, BadRow, cut
 from windrow.rows.conversion import VALUE_ERRORS, batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.halving import halved
@@ -64,7 +64,8 @@ def rows_of_records(
 
 def _bad_row(file: Path, record: Record, text: TextFormat, problem: Exception) -> BadRow:
     column, why = text.fault(record.data)
-    return BadRow(why or str(problem), column, str(file), record.line, cut(record.data))
+    raw = record.data[:RAW_BYTES]
+    return BadRow(why or str(problem), column, str(file), record.line, cut(record.data), raw)
 
 
 def _is_set_aside(schema: StreamSchema, data: bytes) -> bool:

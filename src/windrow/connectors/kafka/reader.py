@@ -94,7 +94,7 @@ class KafkaReader(LiveReader):
         """Whether all was given that was there when it began; never where more may come."""
         return self._source.bounded and self._ended >= self._next.keys()
 
-    def settled(self, position: Position) -> None:
+    def confirmed(self, position: Position) -> None:
         """The group, if there is one, is told: for those who watch it, and not for the reader."""
         if self._source.group is not None:
             self._untold = position

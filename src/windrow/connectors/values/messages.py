@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting
 from windrow.errors import DataError, Place
-from windrow.rows.bad_rows import BadRow, cut
+from windrow.rows.bad_rows import RAW_BYTES, BadRow, cut
 from windrow.rows.conversion import UnfitRowError
 from windrow.rows.file_rows import FileRows
 from windrow.rows.halving import halved
@@ -90,6 +90,7 @@ def _bad_row(messages: Messages, number: int, format_: ValueFormat, problem: Exc
         messages.places[number],
         messages.numbers[number],
         cut(value or b""),
+        (value or b"")[:RAW_BYTES],
     )
 
 

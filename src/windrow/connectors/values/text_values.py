@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.connectors.files.csv_files import CsvText
-from windrow.connectors.files.csv_records import is_open_after
+from windrow.connectors.files.csv_records import inside_after
 from windrow.connectors.files.jsonl_files import JsonText
 from windrow.schema import Column, StreamSchema
 
@@ -91,7 +91,7 @@ class CsvValues:
         for number, line in enumerate(lines):
             if number and not is_open:
                 raise ValueError("it is more than one record")
-            is_open = is_open_after(line, self._delimiter, is_open)
+            is_open = inside_after(line, self._delimiter, is_open)
         if is_open:
             raise ValueError("a quote is not closed")
 

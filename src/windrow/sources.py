@@ -8,6 +8,7 @@ from pathlib import Path
 from windrow.connectors.contract import Source
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
+from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.socket_lines import Socket
 from windrow.errors import BindingError
@@ -15,6 +16,7 @@ from windrow.errors import BindingError
 __all__ = [
     "FileSource",
     "KafkaSource",
+    "PostgresSource",
     "Rate",
     "Socket",
     "Source",
@@ -22,6 +24,7 @@ __all__ = [
     "jsonl",
     "kafka",
     "parquet",
+    "postgres",
     "rate",
     "socket",
     "source_given",
@@ -116,6 +119,26 @@ def kafka(
     )
 
 
+def postgres(
+    query: str,
+    url: str,
+    position: str,
+    every: str = "1 second",
+    overlap: str = "0",
+    starting: str = "earliest",
+    bounded: bool = False,
+) -> PostgresSource:
+    """Rows of a table of PostgreSQL, or of a SELECT, in this process: those that were not read.
+
+    position: a column that new rows have larger. every: how often is asked. overlap: how far behind
+    the largest rows may still come, a number or a span: those of transactions that end late.
+
+    >>> postgres("readings", "postgresql://host/db", position="id", overlap="1000").overlap
+    '1000'
+    """
+    return PostgresSource(query, url, position, every, overlap, starting, bounded)
+
+
 def rate(rows_per_second: int = 1) -> Rate:
     """Rows made by the clock, to try a query out: a time and a BIGINT that counts from 0.
 
@@ -146,5 +169,5 @@ def source_given(source: object) -> Source:
         "WB441",
         f"{source!r} is not a source",
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
-        "rate() or socket(host, port)",
+        "postgres(query, url, position), rate() or socket(host, port)",
     )

@@ -15,7 +15,7 @@ from windrow.connectors.kafka.process_records import Record, records_of
 from windrow.connectors.kafka.producer import PlainProducer, TransactionalProducer, is_fenced
 from windrow.connectors.kafka.reach import check_servers
 from windrow.connectors.net_changes import NetChanges
-from windrow.errors import BindingError, DataError
+from windrow.errors import DataError
 from windrow.output.upserts import own_key, upsert_key
 from windrow.plan.model import QueryPlan
 
@@ -40,16 +40,16 @@ class ProcessKafkaWriter(Writer):
         # A run whose state is not kept begins anew each time: nobody goes on from it.
         state = run.identity() if run.is_lasting else uuid.uuid4().hex
         self._name = f"windrow-{run.query}-{state}"
-        plan = run.plan
-        if sink.feed == "upserts":
-            if not isinstance(plan, QueryPlan):
-                raise _no_key(run.query, sink)
-            self._net: NetChanges | None = NetChanges(plan, sink.key)
-            self._key: tuple[str, ...] | None = self._net.key
-            self.feeds: tuple[str, ...] = self._net.feeds
-        else:
-            self._net, self.feeds = None, (sink.feed,)
-            self._key = _own(plan, sink.key) if isinstance(plan, QueryPlan) else sink.key
+        plan = run.keyed_plan(sink.feed, sink.place)
+        self._net: NetChanges | None = None
+        self._key: tuple[str, ...] | None = sink.key
+        self.feeds: tuple[str, ...] = (sink.feed,)
+        if isinstance(plan, QueryPlan):
+            if sink.feed == "upserts":
+                self._net = NetChanges(plan, sink.key)
+                self._key, self.feeds = self._net.key, self._net.feeds
+            else:
+                self._key = own_key(plan) if sink.key is None else upsert_key(plan, sink.key)
         self._producer: PlainProducer | None = None
         self._with_producer(lambda _: None, "it was opened")
 
@@ -119,17 +119,3 @@ class ProcessKafkaWriter(Writer):
             hint=hint,
             place=self._sink.place or self._place,
         )
-
-
-def _own(plan: QueryPlan, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """The columns of a record's key: those given, otherwise what identifies a row of the result."""
-    return own_key(plan) if key is None else upsert_key(plan, key)
-
-
-def _no_key(query: str, sink: KafkaSink) -> BindingError:
-    return BindingError(
-        "WB873",
-        f"query {query!r} reads HISTORY, and its answers are no upserts",
-        hint="use feed = 'answers'",
-        place=sink.place,
-    )

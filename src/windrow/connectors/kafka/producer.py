@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
@@ -57,7 +58,8 @@ class PlainProducer:
     def close(self) -> None:
         """Lets go of what was not sent."""
         self._producer.purge()
-        self._producer.flush(0)
+        with suppress(KafkaException):  # one that was fenced off has failed already
+            self._producer.flush(0)
 
     def _send(self, record: Record) -> None:
         while True:

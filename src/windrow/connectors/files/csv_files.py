@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
-from windrow.connectors.files.refusal import missing_column
+from windrow.connectors.files.refusal import Origin, missing_column
 from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.errors import DataError, UnsupportedError
 from windrow.rows.arrow_columns import column_as
@@ -22,7 +22,7 @@ from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
 
-__all__ = ["CsvText", "check_header", "read_csv"]
+__all__ = ["CsvText", "check_header", "check_names", "read_csv"]
 
 BLOCK_BYTES = 4 << 20
 # So many records are tried at once where some cannot be read.
@@ -54,6 +54,11 @@ def check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
                 hint="give text in UTF-8, or name the format that it has: parquet('...')",
                 place=source.place,
             ) from None
+    check_names(schema, source, file, names)
+
+
+def check_names(schema: StreamSchema, source: Origin, file: Path | str, names: list[str]) -> None:
+    """Refuses names of columns that are not those of the stream in their order."""
     wanted = [column.name for column in schema.columns]
     if names != wanted:
         missing = [name for name in wanted if name not in names]

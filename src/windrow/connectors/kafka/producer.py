@@ -22,8 +22,13 @@ _LOGGER = logging.getLogger(__name__)
 # So long the brokers have for each step of a transaction.
 STEP_S = 60.0
 SERVING_S = 1.0
-# Keys go to the partitions to which the Java client takes them.
-_SETTINGS = {"partitioner": "murmur2_random", "acks": "all", "enable.idempotence": "true"}
+# What fails is raised, and not logged besides. Keys go to the partitions to which the Java client takes them.
+_SETTINGS = {
+    "log_level": "2",
+    "partitioner": "murmur2_random",
+    "acks": "all",
+    "enable.idempotence": "true",
+}
 
 
 def is_fenced(error: KafkaError) -> bool:
@@ -100,7 +105,7 @@ class TransactionalProducer(PlainProducer):
         # Ends what a producer of this name has left open; the offset is stable afterwards.
         self._producer.init_transactions(STEP_S)
         self._marker = TopicPartition(topic, 0)
-        self._group = Consumer({**shared, "group.id": name, "logger": _LOGGER})
+        self._group = Consumer({"log_level": "2", **shared, "group.id": name, "logger": _LOGGER})
         (found,) = self._group.committed([self._marker], timeout=STEP_S)
         if found.error is not None:
             raise KafkaException(found.error)

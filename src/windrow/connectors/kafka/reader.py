@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from windrow.connectors.kafka.client_settings import client_settings
-from windrow.connectors.kafka.failures import named_failures, raised
+from windrow.connectors.kafka.failures import is_transient, named_failures, raised
 from windrow.connectors.kafka.partitions import (
     Partition,
     first_offsets,
@@ -40,6 +40,8 @@ _LOGGER = logging.getLogger(__name__)
 
 # Of values that wait in Kafka's client, for each partition; kafka.queued.max.messages.kbytes.
 WAITING_KBYTES = "16384"
+# What fails is raised here; the client's own log would say it again, many times a second.
+QUIET = "2"
 # A batch ends with the record that brings its values beyond so much.
 BATCH_BYTES = 8 << 20
 # So long records are gathered after the first has come, and so many are taken at once.
@@ -65,7 +67,9 @@ class KafkaReader(LiveReader):
         self._ended: set[Partition] = set()  # of which all was given that was there
         self._looked_s = self._told_s = time.monotonic()
         self._untold: Position | None = None
-        self._consumer = _consumer(source, schema, self._commit_failed)
+        self._problem: KafkaError | None = None  # since the last records came
+        callbacks = {"on_commit": self._commit_failed, "error_cb": self._failed}
+        self._consumer = _consumer(source, schema, callbacks)
         try:
             with named_failures(source):
                 stored = None if position is None else stored_offsets(position)
@@ -81,7 +85,9 @@ class KafkaReader(LiveReader):
             self._tell_group()
             records = self._taken(most_rows, timeout_s)
         if not records:
+            self._raise_problem()
             return None
+        self._problem = None
         rows = rows_of_messages(
             self._schema, self._messages(records), self._format, self._source.place
         )
@@ -179,6 +185,16 @@ class KafkaReader(LiveReader):
             behind += max(0, ends[1] - next_) if ends is not None else 0
         return Lag(behind, "rows")
 
+    def _failed(self, error: KafkaError) -> None:
+        """What the client says beside records: one broker of several may be away."""
+        is_nobody = error.code() == KafkaError._ALL_BROKERS_DOWN
+        if is_nobody or not is_transient(error):
+            self._problem = error
+
+    def _raise_problem(self) -> None:
+        if self._problem is not None:
+            raise raised(self._problem, self._source)
+
     def _tell_group(self, *, at_once: bool = False) -> None:
         if self._untold is None or not (at_once or time.monotonic() > self._told_s + COMMITS_S):
             return
@@ -211,17 +227,20 @@ def _values(source: KafkaSource, schema: StreamSchema) -> Values:
     )
 
 
-def _consumer(source: KafkaSource, schema: StreamSchema, on_commit: object) -> Consumer:
+def _consumer(
+    source: KafkaSource, schema: StreamSchema, callbacks: Mapping[str, object]
+) -> Consumer:
     settings = {
         "group.id": source.group or f"windrow-{schema.name}",
         "isolation.level": "read_committed",
         "queued.max.messages.kbytes": WAITING_KBYTES,
+        "log_level": QUIET,
         **client_settings(source.servers, source.options, source.place),
         "enable.auto.commit": "false",
         "enable.partition.eof": "true",
         "auto.offset.reset": "error",
-        "on_commit": on_commit,
         "logger": _LOGGER,
+        **callbacks,
     }
     try:
         return Consumer(settings)

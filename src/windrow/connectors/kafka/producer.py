@@ -22,7 +22,8 @@ _LOGGER = logging.getLogger(__name__)
 # So long the brokers have for each step of a transaction.
 STEP_S = 60.0
 SERVING_S = 1.0
-# What fails is raised, and not logged besides. Keys go to the partitions to which the Java client takes them.
+# Keys go to the partitions to which the Java client takes them. What fails is raised: the client's
+# own log would say it again.
 _SETTINGS = {
     "log_level": "2",
     "partitioner": "murmur2_random",

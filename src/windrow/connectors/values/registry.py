@@ -108,7 +108,8 @@ class Registry:
             with urllib.request.urlopen(asked, timeout=ANSWER_S) as answer:
                 given = json.load(answer)
         except urllib.error.HTTPError as problem:
-            raise self._failed(problem, what) from None
+            with problem:  # it holds the connection
+                raise self._failed(problem, what) from None
         except OSError as problem:
             reason = getattr(problem, "reason", problem)
             raise TransientError(f"the schema registry {self.shown}: {reason}") from None

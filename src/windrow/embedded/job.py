@@ -31,6 +31,7 @@ __all__ = [
     "declare_stream",
     "declare_tables",
     "declare_views",
+    "embedded_run",
     "run_embedded",
 ]
 
@@ -40,11 +41,15 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
+    embedded_run(job, watcher).run()
+
+
+def embedded_run(job: Job, watcher: JobWatcher, memory: int | None = None) -> JobRun:
+    """A run of the job in a session of its own; memory: instead of what the script sets."""
     settings = job.settings
-    session = EmbeddedSession(
-        settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
-    )
-    JobRun(session, job, watcher).run()
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    session = EmbeddedSession(budget, settings.clock or COMPLETE, settings.time_zone)
+    return JobRun(session, job, watcher)
 
 
 def declare_functions(session: EmbeddedSession, job: Job) -> None:
@@ -104,8 +109,7 @@ class JobRun:
             else:
                 self._read_files()
         finally:
-            for outlet in self.outlets:
-                outlet.close()
+            self.close()
 
     def _read_files(self) -> None:
         files = SideBySide(self.job.sources())
@@ -118,6 +122,16 @@ class JobRun:
 
     def before_following(self) -> None:
         """All is at work, and nothing was read yet."""
+
+    def drain(self) -> None:
+        """Hands what is new to all sinks."""
+        for outlet in self.outlets:
+            outlet.drain()
+
+    def close(self) -> None:
+        """The run has ended: sinks are closed."""
+        for outlet in self.outlets:
+            outlet.close()
 
     def register(self) -> None:
         """All that the job declares, at work."""
@@ -164,8 +178,7 @@ class JobRun:
             self._push(stream, batch)
             rows += batch.num_rows
             self.watcher.advanced(rows, files.fraction)
-            for outlet in self.outlets:
-                outlet.drain()
+            self.drain()
             self.watcher.stood(lambda: standings(self.session, self.outlets))
 
     def show_end(self) -> None:

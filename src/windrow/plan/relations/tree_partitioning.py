@@ -43,6 +43,7 @@ from windrow.plan.relations.table_partitioning import (
     copied_tables,
     places_of_tables,
     way_of_table,
+    whole_tables,
     words_of_tables,
 )
 from windrow.plan.relations.tree_plan import TreePlan
@@ -279,8 +280,12 @@ class _Search:
         one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
         blocks = [part for part in one if isinstance(part, Block)]
         kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
+        # Of a table the first bucket has all rows only where all buckets do.
+        kept = {**kept, **whole_tables(one)}
         for way in self._together(shared) if shared else [{}]:
-            yield {**way, **kept}
+            both = _merged(way, kept)
+            if both is not None:
+                yield both
 
     # ---- blocks
 

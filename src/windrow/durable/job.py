@@ -8,7 +8,7 @@ the same number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
 from windrow.embedded.outlet import Outlet
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
+from windrow.embedded.table_sources import ChangelogLines, give_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
@@ -58,8 +60,18 @@ class _DurableJobRun(JobRun):
             for table in self.job.tables.values():
                 self.session.declare_table(table.schema)
         else:
-            declare_tables(self.session, self.job.tables.values())
+            declare_tables(self.session, self.job.tables.values(), self._give)
             self.session.note_tables()
+
+    def _give(
+        self, session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
+    ) -> None:
+        """What the run before has given is not given again."""
+        given = self.session.progress.pieces.get(table, 0)
+        for number, piece in enumerate(pieces, 1):
+            if number > given:
+                with self.session.giving_piece(number):
+                    give_changes(session, table, piece)
 
     def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
         return _DurableOutlet(self.session, query, running, self._answered)

@@ -156,10 +156,8 @@ class Replay:
     def _file_rows(self, record: Record) -> None:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
-        self._session.progress.batches = told["batches"]
-        self._session.ingest.take_read(
-            stream, FileRows(batch, tuple(bad_rows_of(told))), told["batches"]
-        )
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.take_read(stream, rows)
 
     def _tables_read(self, record: Record) -> None:
         del record
@@ -197,9 +195,10 @@ class Replay:
         self._session.ingest.note_came(record.header["stream"])
 
     def _change(self, record: Record) -> None:
-        name = record.header["table"]
-        body = record.sections[0]
-        self._session.ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        name, body = record.header["table"], record.sections[0]
+        ingest = self._session.ingest
+        ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        ingest.note_piece(name, record.header.get("piece", 0))
 
     def _reject_change(self, record: Record) -> None:
         self._session.ingest.reject_change(record.header["table"], record.header["rows"])

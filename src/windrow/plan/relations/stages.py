@@ -158,10 +158,10 @@ class _Cutting:
             limit = node.limit + node.offset
             lower = LocalTopRows(node.input, (), node.order, limit)
             return lower, lambda received: node.with_inputs(received)
-        if isinstance(node, Aggregate) and node.on_error == "fail":
-            if not node.groups or self._changes_together(node.input):
-                return self._split_aggregate(node)
-        return None
+        if not isinstance(node, Aggregate) or node.on_error != "fail":
+            return None
+        is_worth_it = not node.groups or self._changes_together(node.input)
+        return self._split_aggregate(node) if is_worth_it else None
 
     def _changes_together(self, relation: Relation) -> bool:
         """Whether many rows change at one instant, so that a group changes less often than they.
@@ -188,15 +188,12 @@ class _Cutting:
             return None
         first = tuple(call for step in found for call in step.first)
         second = tuple(call for step in found for call in step.second)
-        parts = [self._fresh.like(item.field) for item in node.groups]
-        groups = zip(node.groups, parts, strict=True)
-        lower = LocalAggregate(
-            node.input, tuple(Item(part, item.expression) for item, part in groups), first
-        )
-        wholes = zip(node.groups, parts, strict=True)
-        whole = tuple(Item(item.field, part.ref) for item, part in wholes)
-        values = (*passed(item.field for item in node.groups), *(step.value for step in found))
-        return lower, lambda received: Project(Aggregate(received, whole, second), values)
+        pairs = [(item, self._fresh.like(item.field)) for item in node.groups]
+        own = tuple(Item(part, item.expression) for item, part in pairs)
+        groups = tuple(Item(item.field, part.ref) for item, part in pairs)
+        values = (*passed(item.field for item in groups), *(step.value for step in found))
+        lower = LocalAggregate(node.input, own, first)
+        return lower, lambda received: Project(Aggregate(received, groups, second), values)
 
 
 def _is_wide_sum(call: AggregateCall) -> bool:

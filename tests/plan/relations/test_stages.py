@@ -39,7 +39,7 @@ STAGED = {
         "stage 2, in one bucket, because a join has no equality, so any rows may match",
         "stage 1, in 4 buckets by a.k, b.k, c in the first",
         "sends 1 to one bucket",
-        "sends 2 from the first bucket to one bucket",
+        "sends 2 from the first bucket to one bucket, because one row is computed from all others",
     ],
     # One relation that is needed by two keys is sent by each.
     f"WITH q AS (SELECT * FROM {COUNTED}) SELECT x.s FROM q AS x JOIN q AS y ON x.k = y.n": [

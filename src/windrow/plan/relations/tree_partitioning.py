@@ -51,7 +51,14 @@ from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
 from windrow.schema import BIGINT
 
-__all__ = ["ALONE", "TreePartitioning", "bucket_words", "can_be_partitioned", "tree_partitioning"]
+__all__ = [
+    "ALONE",
+    "TreePartitioning",
+    "bucket_words",
+    "can_be_partitioned",
+    "tree_partitioning",
+    "why_in_one_bucket",
+]
 
 # So many ways are looked at, of the tree and of each of its parts.
 WAYS_LIMIT = 32
@@ -121,7 +128,13 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
 
 def can_be_partitioned(relation: Relation) -> bool:
     """Whether the relation is the sum of what it is in each of many buckets."""
-    return next(_Search().ways(relation, None), None) is not None
+    return not why_in_one_bucket(relation)
+
+
+def why_in_one_bucket(relation: Relation) -> str:
+    """Why the relation is not the sum of what it is in each of many buckets; '' where it is."""
+    search = _Search()
+    return search.reason if next(search.ways(relation, None), None) is None else ""
 
 
 class _Search:

@@ -35,18 +35,26 @@ from windrow.rows.file_rows import FileRows
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
 
-__all__ = ["run_durable"]
+__all__ = ["durable_run", "run_durable"]
 
 
 def run_durable(job: Job, watcher: JobWatcher, path: str | os.PathLike[str]) -> None:
     """Runs the job; what it has read and answered is in that folder."""
-    settings = job.settings
-    said = (settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone)
-    session = open_session(path, *said, "text", "interval")
+    run = durable_run(job, watcher, path)
     try:
-        _DurableJobRun(session, job, watcher).run()
+        run.run()
     finally:
-        session.stop()
+        run.session.stop()
+
+
+def durable_run(
+    job: Job, watcher: JobWatcher, path: str | os.PathLike[str], memory: int | None = None
+) -> JobRun:
+    """A run of the job in the session whose state is there; memory: instead of the script's."""
+    settings = job.settings
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    said = (budget, settings.clock or COMPLETE, settings.time_zone)
+    return _DurableJobRun(open_session(path, *said, "text", "interval"), job, watcher)
 
 
 class _DurableJobRun(JobRun):

@@ -17,10 +17,14 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True)
 class Metric:
+<<<<<<< HEAD
     """One metric: kind is 'counter', 'gauge' or 'histogram'.
 
     where: 'both', or in one 'process' or on 'Spark' only.
     """
+=======
+    """One metric: kind is 'counter', 'gauge' or 'histogram'; where 'both', 'Spark' or 'process'."""
+>>>>>>> main
 
     name: str
     kind: str
@@ -87,12 +91,27 @@ METRICS = (
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
     Metric("windrow_running_queries", "gauge", (), "Running queries."),
     Metric(
+<<<<<<< HEAD
         "windrow_source_rows_total", "counter", ("stream",), "Rows taken from a source.", "process"
+=======
+        "windrow_source_behind",
+        "gauge",
+        ("query", "stream", "unit"),
+        "What waits in a source: on Spark files or offsets; in one process rows, bytes or files.",
+    ),
+    Metric(
+        "windrow_source_state",
+        "gauge",
+        ("stream", "state"),
+        "1 for the state of a source: starting, catching up, live, failing, done, failed, stopped.",
+        "process",
+>>>>>>> main
     ),
     Metric(
         "windrow_source_retries_total",
         "counter",
         ("stream",),
+<<<<<<< HEAD
         "Failures of a source that passed, or may.",
         "process",
     ),
@@ -101,12 +120,16 @@ METRICS = (
         "gauge",
         ("stream", "unit"),
         "What a source has that was not read: bytes, rows, files or seconds.",
+=======
+        "Failures of a source after which it was opened again.",
+>>>>>>> main
         "process",
     ),
     Metric(
         "windrow_source_queued_bytes",
         "gauge",
         ("stream",),
+<<<<<<< HEAD
         "Bytes that were read and not taken yet.",
         "process",
     ),
@@ -115,6 +138,9 @@ METRICS = (
         "gauge",
         ("stream",),
         "1 where a source is read, or was read to its end; 0 where it fails or is stopped.",
+=======
+        "Bytes that were read from a source and are not applied yet.",
+>>>>>>> main
         "process",
     ),
     Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),
@@ -202,13 +228,6 @@ METRICS = (
         "counter",
         ("query",),
         "Batches that took longer than the trigger.",
-        "Spark",
-    ),
-    Metric(
-        "windrow_source_behind",
-        "gauge",
-        ("query", "stream", "unit"),
-        "What waits in a source: files or offsets.",
         "Spark",
     ),
     Metric(

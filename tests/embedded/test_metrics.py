@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windrow import sources
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError
 from windrow.metrics import CONTENT_TYPE, METRICS, Histogram, Sample, exposition
@@ -129,6 +130,20 @@ def test_names_follow_the_conventions() -> None:
         assert metric.name.startswith("windrow_")
         assert metric.name.endswith("_total") == (metric.kind == "counter")
     assert len({metric.name for metric in METRICS}) == len(METRICS)
+
+
+def test_sources_say_how_they_stand(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"ts": "2026-01-01", "x": 1}\n')
+    session = EmbeddedSession()
+    assert "windrow_source" not in session.metrics()
+    session.stream("s", "ts timestamp, x int", time="ts", source=sources.jsonl(file))
+    session.query("SELECT COUNT(*) AS n FROM s [1]")
+    session.run()
+    text = session.metrics()
+    assert value(text, "windrow_source_state", stream="s", state="done") == 1
+    assert value(text, "windrow_source_retries_total", stream="s") == 0
+    assert value(text, "windrow_source_queued_bytes", stream="s") == 0
 
 
 def test_the_page_lists_every_metric() -> None:

@@ -19,11 +19,15 @@ from windrow.runtime.metric_samples import (
 )
 
 if TYPE_CHECKING:
+    from windrow.embedded.feeding import Feeding
     from windrow.runtime.tables.table_store import TableStore
 
 __all__ = ["session_samples", "source_samples"]
+<<<<<<< HEAD
 
 _UP = ("starting", "catching up", "live", "done")
+=======
+>>>>>>> main
 
 
 def session_samples(
@@ -59,6 +63,7 @@ def session_samples(
     return samples
 
 
+<<<<<<< HEAD
 def source_samples(sources: Mapping[str, Mapping[str, Any]]) -> list[Sample]:
     """How the sources of a session stand, by their streams."""
     samples = []
@@ -69,4 +74,18 @@ def source_samples(sources: Mapping[str, Mapping[str, Any]]) -> list[Sample]:
         samples.append(Sample("windrow_source_up", int(each["state"] in _UP), (name,)))
         if each["lag"] is not None:
             samples.append(Sample("windrow_source_lag", each["lag"], (name, each["lag_unit"])))
+=======
+def source_samples(feeding: Feeding | None) -> list[Sample]:
+    """How the sources of a session stand; nothing where none was started."""
+    samples = []
+    for feed in () if feeding is None else feeding.loop.feeds:
+        name, standing = feed.name, feed.standing
+        waiting = feeding.loop.queue.nbytes_of(name) if feeding is not None else 0
+        samples.append(Sample("windrow_source_state", 1, (name, standing.state)))
+        samples.append(Sample("windrow_source_retries_total", standing.retries, (name,)))
+        samples.append(Sample("windrow_source_queued_bytes", waiting, (name,)))
+        if standing.lag is not None:
+            labels = ("", name, standing.lag.unit)
+            samples.append(Sample("windrow_source_behind", standing.lag.amount, labels))
+>>>>>>> main
     return samples

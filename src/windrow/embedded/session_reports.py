@@ -21,6 +21,7 @@ from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 
 if TYPE_CHECKING:
+    from windrow.embedded.feeding import Feeding
     from windrow.embedded.history_registry import Histories
 
 __all__ = ["SessionReports"]
@@ -36,7 +37,11 @@ class SessionReports:
     _histories: Histories
     _flush: Callable[[], None]
     _running: Callable[[], list[EmbeddedQuery]]
+<<<<<<< HEAD
     progress: Callable[[], dict[str, Any]]
+=======
+    _feeding: Feeding | None
+>>>>>>> main
 
     @one_at_a_time
     def streams(self) -> pa.Table:
@@ -146,7 +151,11 @@ class SessionReports:
         parts = (self._running(), self._governing, self.memory, time.time())
         tables = ingest.tables.stores.values()
         samples = session_samples(ingest.streams, ingest.clock, *parts, tables)
+<<<<<<< HEAD
         return exposition(samples + source_samples(self.progress()["sources"]))
+=======
+        return exposition([*samples, *source_samples(self._feeding)])
+>>>>>>> main
 
     @one_at_a_time
     def histories(self) -> pa.Table:

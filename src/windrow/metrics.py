@@ -17,14 +17,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True)
 class Metric:
-<<<<<<< HEAD
-    """One metric: kind is 'counter', 'gauge' or 'histogram'.
-
-    where: 'both', or in one 'process' or on 'Spark' only.
-    """
-=======
     """One metric: kind is 'counter', 'gauge' or 'histogram'; where 'both', 'Spark' or 'process'."""
->>>>>>> main
 
     name: str
     kind: str
@@ -91,9 +84,6 @@ METRICS = (
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
     Metric("windrow_running_queries", "gauge", (), "Running queries."),
     Metric(
-<<<<<<< HEAD
-        "windrow_source_rows_total", "counter", ("stream",), "Rows taken from a source.", "process"
-=======
         "windrow_source_behind",
         "gauge",
         ("query", "stream", "unit"),
@@ -105,42 +95,19 @@ METRICS = (
         ("stream", "state"),
         "1 for the state of a source: starting, catching up, live, failing, done, failed, stopped.",
         "process",
->>>>>>> main
     ),
     Metric(
         "windrow_source_retries_total",
         "counter",
         ("stream",),
-<<<<<<< HEAD
-        "Failures of a source that passed, or may.",
-        "process",
-    ),
-    Metric(
-        "windrow_source_lag",
-        "gauge",
-        ("stream", "unit"),
-        "What a source has that was not read: bytes, rows, files or seconds.",
-=======
         "Failures of a source after which it was opened again.",
->>>>>>> main
         "process",
     ),
     Metric(
         "windrow_source_queued_bytes",
         "gauge",
         ("stream",),
-<<<<<<< HEAD
-        "Bytes that were read and not taken yet.",
-        "process",
-    ),
-    Metric(
-        "windrow_source_up",
-        "gauge",
-        ("stream",),
-        "1 where a source is read, or was read to its end; 0 where it fails or is stopped.",
-=======
         "Bytes that were read from a source and are not applied yet.",
->>>>>>> main
         "process",
     ),
     Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.query import EmbeddedQuery
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from windrow.runtime.tables.table_store import TableStore
 
 __all__ = ["session_samples", "source_samples"]
-<<<<<<< HEAD
-
-_UP = ("starting", "catching up", "live", "done")
-=======
->>>>>>> main
 
 
 def session_samples(
@@ -63,18 +58,6 @@ def session_samples(
     return samples
 
 
-<<<<<<< HEAD
-def source_samples(sources: Mapping[str, Mapping[str, Any]]) -> list[Sample]:
-    """How the sources of a session stand, by their streams."""
-    samples = []
-    for name, each in sources.items():
-        samples.append(Sample("windrow_source_rows_total", each["rows"], (name,)))
-        samples.append(Sample("windrow_source_retries_total", each["retries"], (name,)))
-        samples.append(Sample("windrow_source_queued_bytes", each["queued_bytes"], (name,)))
-        samples.append(Sample("windrow_source_up", int(each["state"] in _UP), (name,)))
-        if each["lag"] is not None:
-            samples.append(Sample("windrow_source_lag", each["lag"], (name, each["lag_unit"])))
-=======
 def source_samples(feeding: Feeding | None) -> list[Sample]:
     """How the sources of a session stand; nothing where none was started."""
     samples = []
@@ -87,5 +70,4 @@ def source_samples(feeding: Feeding | None) -> list[Sample]:
         if standing.lag is not None:
             labels = ("", name, standing.lag.unit)
             samples.append(Sample("windrow_source_behind", standing.lag.amount, labels))
->>>>>>> main
     return samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -37,11 +37,7 @@ class SessionReports:
     _histories: Histories
     _flush: Callable[[], None]
     _running: Callable[[], list[EmbeddedQuery]]
-<<<<<<< HEAD
-    progress: Callable[[], dict[str, Any]]
-=======
     _feeding: Feeding | None
->>>>>>> main
 
     @one_at_a_time
     def streams(self) -> pa.Table:
@@ -151,11 +147,7 @@ class SessionReports:
         parts = (self._running(), self._governing, self.memory, time.time())
         tables = ingest.tables.stores.values()
         samples = session_samples(ingest.streams, ingest.clock, *parts, tables)
-<<<<<<< HEAD
-        return exposition(samples + source_samples(self.progress()["sources"]))
-=======
         return exposition([*samples, *source_samples(self._feeding)])
->>>>>>> main
 
     @one_at_a_time
     def histories(self) -> pa.Table:

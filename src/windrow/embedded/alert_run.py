@@ -22,10 +22,11 @@ class AlertRun:
         self.bound, self.query = bound, query
         self.machine = AlertMachine(bound.name, bound.schema, bound.key, bound.for_us)
 
-    def read(self) -> pa.Table:
-        """The events since the last call."""
-        self.query.answers()  # what nobody reads would be dropped, with a warning
-        return self.machine.step(self.query.changes(), self.query.clock)
+    def read(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """The events since the last call, and the answers and changes of its query."""
+        answers = self.query.answers()  # what nobody reads would be dropped, with a warning
+        changes = self.query.changes()
+        return self.machine.step(changes, self.query.clock), answers, changes
 
     def step_again(self, changes: pa.Table | None) -> None:
         """In a replay, what read() has done."""

@@ -20,9 +20,10 @@ from windrow.runtime.metric_samples import (
 
 if TYPE_CHECKING:
     from windrow.embedded.alert_run import AlertRun
+    from windrow.embedded.feeding import Feeding
     from windrow.runtime.tables.table_store import TableStore
 
-__all__ = ["alert_samples", "session_samples"]
+__all__ = ["alert_samples", "session_samples", "source_samples"]
 
 
 def session_samples(
@@ -69,4 +70,19 @@ def alert_samples(runs: Iterable[AlertRun]) -> list[Sample]:
             ("windrow_alert_events_total", told),
         ):
             samples += [Sample(metric, n, (name, state)) for state, n in counts.items()]
+    return samples
+
+
+def source_samples(feeding: Feeding | None) -> list[Sample]:
+    """How the sources of a session stand; nothing where none was started."""
+    samples = []
+    for feed in () if feeding is None else feeding.loop.feeds:
+        name, standing = feed.name, feed.standing
+        waiting = feeding.loop.queue.nbytes_of(name) if feeding is not None else 0
+        samples.append(Sample("windrow_source_state", 1, (name, standing.state)))
+        samples.append(Sample("windrow_source_retries_total", standing.retries, (name,)))
+        samples.append(Sample("windrow_source_queued_bytes", waiting, (name,)))
+        if standing.lag is not None:
+            labels = ("", name, standing.lag.unit)
+            samples.append(Sample("windrow_source_behind", standing.lag.amount, labels))
     return samples

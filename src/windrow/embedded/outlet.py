@@ -52,6 +52,8 @@ class Outlet:
         self._alert = alert  # its events, and no answers, are what goes to the sink
         self._pending: dict[str, pa.Table] | None = None  # read, and not written yet
         self.answers = 0  # rows so far
+        # Who else is shown all that the sink is given, answers and changes.
+        self.observer: Callable[[pa.Table, pa.Table], None] | None = None
         self._answered = answered
         self._batches = 0  # that were written
         self._writer: Writer | None = None
@@ -80,18 +82,22 @@ class Outlet:
         if self._writer is not None:
             self._give(self._writer)  # what it has refused before
         given = self._read()
-        self.answers += given["answers"].num_rows
+        answers = given["answers"]
+        self.answers += answers.num_rows
         if self._writer is not None and given[self._writer.feeds[0]].num_rows:
             if "result" in self._writer.feeds:
                 given["result"] = self.running.result()
             self._pending = {feed: given[feed] for feed in self._writer.feeds}
             self._give(self._writer)
-        if given["answers"].num_rows:
-            self._answered(self.query.name, given["answers"])
+        if self.observer is not None:
+            self.observer(given.get("told", answers), given["changes"])
+        if answers.num_rows:
+            self._answered(self.query.name, answers)
 
     def _read(self) -> dict[str, pa.Table]:
         if self._alert is not None:
-            return {"answers": self._alert.read()}
+            events, told, changes = self._alert.read()
+            return {"answers": events, "changes": changes, "told": told}
         return {"answers": self.running.answers(), "changes": self.running.changes()}
 
     def _give(self, writer: Writer) -> None:

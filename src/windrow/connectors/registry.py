@@ -23,6 +23,7 @@ SOURCES = {
     "csv": "windrow.connectors.files.connector",
     "jsonl": "windrow.connectors.files.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",

@@ -160,7 +160,7 @@ class Bundle(StreamingRun):
         self._checkpoint.claim(shared.fingerprint, buckets, 1, carrier_of(shared, {}))
 
     def _open(self) -> None:
-        spark = self._checkpoint.storage.under("spark")
+        spark = self._checkpoint.spark_part
         saved = [query.last_saved for query in self._queries.values()]
         check_spark_part(spark, max(saved, default=-1))
         for query in self._queries.values():

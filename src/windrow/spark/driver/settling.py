@@ -1,0 +1,81 @@
+"""The first batch of a checkpoint that begins with the state of another run, and with its places.
+
+Buckets put the state into Spark's store, and no source is asked for anything. Then Spark is made to
+believe that this batch has read what was read before. What breaks off in between is begun again:
+all that it needs lies in the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.event_time import START_OF_TIME
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.source_places import POSITIONS, SETTLED, put_places, read_places
+from windrow.spark.driver.failures import SPARK_FAILURES, failure_of
+from windrow.spark.driver.pipeline import started_stream
+from windrow.spark.driver.stage_outputs import by_bucket
+from windrow.spark.processes.shipped_errors import shipping_errors
+from windrow.spark.settings import query_settings, settings_applied
+from windrow.spark.shuffle.control import order_advance
+from windrow.spark.worker.shard_output import ShardOutput
+
+__all__ = ["awaits_settling", "settle"]
+
+Outputs = Callable[[Mapping[str, DataFrame], str], DataFrame]
+
+
+def awaits_settling(checkpoint: QueryCheckpoint) -> bool:
+    """Whether it begins with places of sources that Spark does not know yet."""
+    begins = checkpoint.begins
+    if begins is None or not begins.has(POSITIONS):
+        return False
+    return not begins.has(SETTLED)
+
+
+def settle(
+    spark: SparkSession,
+    checkpoint: QueryCheckpoint,
+    sources: Mapping[str, DataFrame],
+    outputs: Outputs,
+    take: Callable[[Sequence[ShardOutput]], None],
+) -> None:
+    """Runs the batch; outputs: what buckets give, of streams and of orders in a folder."""
+    begins, owner = checkpoint.begins, checkpoint.owner()
+    assert begins is not None
+    assert owner is not None
+    checkpoint.state.remove_folder("spark")
+    for name in checkpoint.publish.names():
+        checkpoint.publish.remove(name)
+    control, empty = begins.inside("orders"), begins.inside("rows").uri
+    # Every bucket takes part in a batch that has an order, even one that says nothing.
+    order_advance(control, next(iter(sources)), START_OF_TIME)
+    none = {
+        name: spark.readStream.schema(frame.schema).parquet(empty)
+        for name, frame in sources.items()
+    }
+    with settings_applied(spark, query_settings(owner.buckets, checkpoint.spark_location)):
+        _run(outputs(none, control.uri), checkpoint, take)
+    begins.remove_folder("orders")
+    put_places(checkpoint.spark_part, read_places(begins))
+    begins.write(SETTLED, b"")
+
+
+def _run(
+    outputs: DataFrame,
+    checkpoint: QueryCheckpoint,
+    take: Callable[[Sequence[ShardOutput]], None],
+) -> None:
+    def taken(frame: DataFrame, _: int) -> None:
+        with shipping_errors():
+            given = frame.toArrow().column("output")
+            take(by_bucket([ShardOutput.from_bytes(bytes(each.as_buffer())) for each in given]))
+
+    place = (checkpoint.spark_location, checkpoint.run_name)
+    try:
+        stream = started_stream(outputs, taken, *place, {"availableNow": True})
+        stream.awaitTermination()
+    except SPARK_FAILURES as problem:
+        raise failure_of(f"query {checkpoint.query!r}", problem) from problem

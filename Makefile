@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -64,7 +64,10 @@ test-hosts: $(STAMPS)/java $(STAMPS)/dev  ## A cluster of hosts in network names
 	@$(BIN)/python -m pytest tests/cluster -m hosts -rs
 
 test-few-kills: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-recovery.
-	@$(BIN)/python -m pytest tests/recovery -m recovery -k few --capture=no
+	@$(BIN)/python -m pytest tests/recovery tests/durable -m recovery -k few --capture=no
+
+test-kills: $(STAMPS)/java $(STAMPS)/dev  ## Thousands of kills of jobs in one process, torn logs, failing disks; an hour.
+	@$(BIN)/python -m pytest tests/durable -m "recovery and slow" --capture=no
 
 test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and damaged checkpoints.
 	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \

@@ -60,6 +60,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, dies_at: int = 0) -> Watc
     with monkeypatch.context() as patched:
         patched.chdir(folder)
         patched.setattr(GrowingFile, "append", counted)
+        patched.setattr("windrow.durable.session.SNAPSHOT_BYTES", 6_000)
         for module in ("reading", "parquet_files"):
             patched.setattr(f"windrow.connectors.files.{module}.BATCH_ROWS", 64)
         try:

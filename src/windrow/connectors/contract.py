@@ -12,6 +12,7 @@ from windrow.errors import DataError, Place, UnsupportedError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from windrow.connectors.process_run import ProcessRun
     from windrow.plan.model import QueryPlan
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
@@ -167,6 +168,12 @@ class Sink(Protocol):
         """The same of a job whose state is kept; batches: that it has written, None: it begins."""
         raise not_written_here(query, place)
 
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """The writer in this process, by all that is known of the run."""
+        if run.is_lasting:
+            return self.open_lasting(run.query, run.place, run.batches)
+        return self.open(run.query, run.place)
+
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """The writer on the driver."""
 
@@ -174,8 +181,13 @@ class Sink(Protocol):
 class SinkCheckpoint(Protocol):
     """Of the checkpoint of a query what a sink must know of it."""
 
-    query: str
-    is_lasting: bool  # whether it is there after the session: a later one may go on from it
+    @property
+    def query(self) -> str:
+        """The name of the query."""
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is there after the session: a later one may go on from it."""
 
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from windrow.durable.bodies import bad_rows_header, batch_body, versions_body
 from windrow.durable.journal import Journal
+from windrow.durable.progress import Progress
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.stream_ingest import StreamIngest, count_of
@@ -100,6 +101,11 @@ class DurableIngest(Ingest):
     journal: Journal
     streams: dict[str, DurableStream]  # type: ignore[assignment]
     _tells_later = False  # what is applied now is to be told once it is whole
+    piece = 0  # of the source of a table, which is given to it now; 0: the program gives it
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.progress = Progress()
 
     def _now_us(self) -> int:
         return self.journal.now_us()
@@ -223,12 +229,14 @@ class DurableIngest(Ingest):
         with self.journal.applying("batch", [body], stream=stream.schema.name):
             super()._take(stream, rows)
 
-    def take_read(self, stream: DurableStream, rows: FileRows, batches: int) -> None:
-        """Apply rows of a file, and those that were set aside; batches: that are read with it."""
+    def take_read(self, stream: DurableStream, rows: FileRows) -> None:
+        """Apply rows of a file, and those that were set aside: one more batch that is read."""
         self.flush()
         self._expect_batch()
+        batches = self.progress.batches + 1
         told = {"stream": stream.schema.name, "batches": batches, **bad_rows_header(rows.bad)}
         with self.journal.applying("file rows", [batch_body(rows.batch)], **told):
+            self.progress.batches = batches  # a snapshot may be taken as soon as all is applied
             stream.set_aside(rows.bad)
             super()._take(stream, PushedRows(rows.batch))
 
@@ -272,5 +280,12 @@ class DurableIngest(Ingest):
             raise refusal from None
         if given.size:
             body = versions_body(store.schema, given)
-            with self.journal.applying("change", [body], table=store.name):
+            told = {"table": store.name} | ({"piece": self.piece} if self.piece else {})
+            with self.journal.applying("change", [body], **told):
                 super().change_table(name, lambda _: given, rows)
+                self.note_piece(store.name, self.piece)
+
+    def note_piece(self, table: str, piece: int) -> None:
+        """That piece of the source of a table is given to it."""
+        if piece:
+            self.progress.pieces[table] = piece

@@ -8,20 +8,24 @@ the same number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
+from windrow.connectors.process_run import ProcessRun
 from windrow.durable.errors import files_have_changed
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
 from windrow.embedded.outlet import Outlet
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
+from windrow.embedded.table_sources import ChangelogLines, give_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
@@ -56,8 +60,18 @@ class _DurableJobRun(JobRun):
             for table in self.job.tables.values():
                 self.session.declare_table(table.schema)
         else:
-            declare_tables(self.session, self.job.tables.values())
+            declare_tables(self.session, self.job.tables.values(), self._give)
             self.session.note_tables()
+
+    def _give(
+        self, session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
+    ) -> None:
+        """What the run before has given is not given again."""
+        given = self.session.progress.pieces.get(table, 0)
+        for number, piece in enumerate(pieces, 1):
+            if number > given:
+                with self.session.giving_piece(number):
+                    give_changes(session, table, piece)
 
     def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
         return _DurableOutlet(self.session, query, running, self._answered)
@@ -93,10 +107,19 @@ class _DurableOutlet(Outlet):
         self._batches = session.progress.written.get(query.name, 0)
 
     def _opened(self) -> Writer:
-        query, written = self.query, self._session.progress.written
-        made = query.sink.open_lasting(query.name, query.place, written.get(query.name))
-        self._session.note_written(query.name, written.get(query.name, 0))
+        name, written = self.query.name, self._session.progress.written
+        made = super()._opened()
+        self._session.note_written(name, written.get(name, 0))
         return made
+
+    def _run(self) -> ProcessRun:
+        written = self._session.progress.written.get(self.query.name)
+        return replace(super()._run(), batches=written, state=self._session.state_name())
+
+    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
+        # A sink that knows its batches must not be further than what a crash leaves of the log.
+        self._session.sync()
+        super()._write(writer, answers, changes)
 
     def drain(self) -> None:
         """Hands on what is new."""

@@ -156,10 +156,8 @@ class Replay:
     def _file_rows(self, record: Record) -> None:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
-        self._session.progress.batches = told["batches"]
-        self._session.ingest.take_read(
-            stream, FileRows(batch, tuple(bad_rows_of(told))), told["batches"]
-        )
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.take_read(stream, rows)
 
     def _tables_read(self, record: Record) -> None:
         del record
@@ -170,6 +168,9 @@ class Replay:
         self._session.progress.written[told["query"]] = told["batches"]
         for what, limit in told["reads"]:
             self._read_again(told["query"], what, limit)
+
+    def _state_name(self, record: Record) -> None:
+        self._session.progress.state_name = record.header["name"]
 
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)
@@ -194,9 +195,10 @@ class Replay:
         self._session.ingest.note_came(record.header["stream"])
 
     def _change(self, record: Record) -> None:
-        name = record.header["table"]
-        body = record.sections[0]
-        self._session.ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        name, body = record.header["table"], record.sections[0]
+        ingest = self._session.ingest
+        ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        ingest.note_piece(name, record.header.get("piece", 0))
 
     def _reject_change(self, record: Record) -> None:
         self._session.ingest.reject_change(record.header["table"], record.header["rows"])
@@ -232,6 +234,7 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "file rows": Replay._file_rows,
     "tables read": Replay._tables_read,
     "written": Replay._written,
+    "state name": Replay._state_name,
     "rows": Replay._rows,
     "small batches": Replay._small_batches,
     "set aside": Replay._set_aside,

@@ -114,4 +114,4 @@ def load_session(session: DurableSession, record: Record) -> None:
     ingest._idle._last_us.update(last_us)
     ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)
     ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
-    session.progress = Progress(**saved["progress"])
+    session.ingest.progress = Progress(**saved["progress"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,12 +94,16 @@ class DurableSession(EmbeddedSession):
         self._histories.query_kind = DurableHistoryQuery
         self._asked: dict[str, _Asked] = {}
         self._handed_out: set[str] = set()  # queries without a name that this process asked for
-        self.progress = Progress()
         self._reads: list[tuple[str, int | None]] | None = None  # not written yet
         self._replay: Replay | None = None
         self._ticking: Ticking | None = None
 
     # ---- opened and closed
+
+    @property
+    def progress(self) -> Progress:
+        """How far a job has come that runs in it."""
+        return self._ingest.progress
 
     @property
     def path(self) -> Path:
@@ -405,21 +410,36 @@ class DurableSession(EmbeddedSession):
         """Rows of a file of a job, and that they were read."""
         self.journal.check()
         into = self._ingest.streams[self._ingest.open_stream(stream).schema.name]
-        batches = self.progress.batches + 1
-        try:
-            self._ingest.take_read(into, rows, batches)
-        finally:
-            self.progress.batches = batches
+        self._ingest.take_read(into, rows)
 
     @property
     def has_finished(self) -> bool:
         """Whether all its streams have ended."""
         return self._ingest.have_ended([*self._ingest.streams])
 
+    @contextmanager
+    def giving_piece(self, number: int) -> Iterator[None]:
+        """What changes a table within is the piece of that number of its source."""
+        self._ingest.piece = number
+        try:
+            yield
+        finally:
+            self._ingest.piece = 0
+
     def note_tables(self) -> None:
         """The tables of a job were read."""
         self.journal.note("tables read")
         self.progress.has_read_tables = True
+
+    @one_at_a_time
+    def state_name(self) -> str:
+        """By which sinks know this state: it is on the disk before the first of them does."""
+        if not self.progress.state_name:
+            name = uuid.uuid4().hex
+            self.journal.note("state name", name=name)
+            self.progress.state_name = name
+            self.journal.sync()
+        return self.progress.state_name
 
     @contextmanager
     def reading_later(self) -> Iterator[None]:

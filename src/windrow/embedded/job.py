@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
-from windrow.embedded.table_sources import give_changes, table_changes
+from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery, JobTable
 from windrow.jobs.watcher import JobWatcher
@@ -58,7 +58,19 @@ def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     session.stream(schema.name, schema.types, bad_rows_into=into, **schema.declared())
 
 
-def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None:
+def give_all(
+    session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
+) -> None:
+    """Gives a table all that its source has."""
+    for piece in pieces:
+        give_changes(session, table, piece)
+
+
+def declare_tables(
+    session: EmbeddedSession,
+    tables: Iterable[JobTable],
+    give: Callable[[EmbeddedSession, str, Iterable[FileRows | ChangelogLines]], None] = give_all,
+) -> None:
     """Declares tables of a script, and reads those that have a source, before any stream."""
     for table in tables:
         schema, source = table.schema, table.source
@@ -67,8 +79,7 @@ def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None
         session.table(schema.name, schema.types, key=schema.key, time=schema.time or None)
         if source is not None:
             source.check(schema)
-            for rows in table_changes(schema, source):
-                give_changes(session, schema.name, rows)
+            give(session, schema.name, table_changes(schema, source))
 
 
 def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) -> None:
@@ -87,11 +98,15 @@ class JobRun:
     def run(self) -> None:
         """Runs it, to the end of its sources or until it is interrupted."""
         files = SideBySide(self.job.sources())
-        self._register()
-        with Interruption() as interruption:
-            self._read(files, interruption)
-            if not interruption.came:
-                self._end()
+        try:
+            self._register()
+            with Interruption() as interruption:
+                self._read(files, interruption)
+                if not interruption.came:
+                    self._end()
+        finally:
+            for outlet in self.outlets:
+                outlet.close()
 
     def _register(self) -> None:
         """All that the job declares, at work."""

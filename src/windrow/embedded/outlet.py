@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.connectors.contract import Writer, not_written_here
+from windrow.connectors.process_run import ProcessRun
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
@@ -17,6 +19,9 @@ from windrow.jobs.watcher import Standing
 
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.plan.relations.tree_plan import TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
 __all__ = ["Outlet", "check_sink", "standings"]
 
@@ -48,7 +53,17 @@ class Outlet:
                 self._writer = self._opened()
 
     def _opened(self) -> Writer:
-        return self.query.sink.open(self.query.name, self.query.place)
+        return self.query.sink.open_in_process(self._run())
+
+    def _run(self) -> ProcessRun:
+        plan = self.query.plan
+        shown = plan.published if isinstance(plan, TreePlan) else plan
+        return ProcessRun(self.query.name, shown, place=self.query.place)
+
+    def close(self) -> None:
+        """The run has ended: connections are closed."""
+        if self._writer is not None:
+            self._writer.close()
 
     def drain(self) -> None:
         """Hands on what is new."""

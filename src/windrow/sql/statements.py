@@ -25,6 +25,7 @@ __all__ = [
     "CreateView",
     "Endpoint",
     "Explain",
+    "FromEnvironment",
     "HistoryLevel",
     "HistoryRange",
     "OnError",
@@ -225,12 +226,19 @@ QueryText = Select | SetQuery | ValuesList
 
 
 @dataclass(frozen=True)
+class FromEnvironment:
+    """env('NAME'): a text that the script leaves out, because others may read it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """source(options) or sink(options): a name, then positional values and named ones."""
 
     name: str
-    arguments: tuple[str | int | float | bool, ...] = ()
-    options: tuple[tuple[str, str | int | float | bool], ...] = ()
+    arguments: tuple[str | int | float | bool | FromEnvironment, ...] = ()
+    options: tuple[tuple[str, str | int | float | bool | FromEnvironment], ...] = ()
     place: Place | None = field(default=None, compare=False)
 
 

@@ -38,9 +38,10 @@ _MEANINGS = {
 class CheckpointOwner:
     """windrow: the version that wrote it. plan: as plan_to_json gives it.
 
-    goes_on: whether it begins with the state of another run (checkpoint.beginning); its grid is 0
-    until it is started with a sink. generation: how often its state was moved into a folder of its
-    own, in other buckets or for a changed query; first_batch: as what its sink counts its batch 0.
+    goes_on: whether it begins with the state of another run (checkpoint.beginning). grid_us: 0
+    until it is started with a sink, where it has the place of another one. generation: how often
+    its state was moved into a folder of its own, in other buckets or for a changed query.
+    first_batch: as what its sink counts its batch 0.
     """
 
     format: int
@@ -102,7 +103,7 @@ class CheckpointOwner:
             raise _foreign(query, self._difference(mine), f"{_NAMES}; {_MOVES.format(query)}")
         for field, meaning in _MEANINGS.items():
             found, wanted = getattr(self, field), getattr(mine, field)
-            if found != wanted and not (field == "grid_us" and self.goes_on and not found):
+            if found != wanted and not (field == "grid_us" and not found):
                 what = f"its {meaning} is {found}, this query's is {wanted}"
                 hint = _MOVES.format(query) if field == "buckets" else _NAMES
                 raise _foreign(query, what, hint)

@@ -142,7 +142,7 @@ class QueryCheckpoint:
             self.storage.write(_OWNER, mine.to_bytes())
             return
         theirs.check(mine, self.query)
-        if theirs.goes_on and not theirs.grid_us:
+        if not theirs.grid_us:
             self.storage.write(_OWNER, replace(theirs, grid_us=grid_us).to_bytes())
 
     def begin(
@@ -158,6 +158,23 @@ class QueryCheckpoint:
         owner = CheckpointOwner.new(__version__, fingerprint, buckets, grid_us, plan)
         begun = replace(owner, goes_on=True, generation=self.generation, first_batch=first_batch)
         self.storage.write(_OWNER, begun.to_bytes())
+
+    def begin_anew(
+        self, fingerprint: str, buckets: int, plan: RunnablePlan, first_batch: int
+    ) -> None:
+        """Takes the directory for another plan, which goes on from nothing."""
+        self.identity()
+        number = self.following().generation
+        for name in self.control.names():
+            self.control.remove(name)  # orders to the query before
+        owner = CheckpointOwner.new(__version__, fingerprint, buckets, 0, plan)
+        begun = replace(owner, generation=number, first_batch=first_batch)
+        self.storage.write(_OWNER, begun.to_bytes())
+        self.look_again()
+
+    def take_identity(self, name: str) -> None:
+        """Sinks shall take it for another one, whose place it has."""
+        self.storage.write(_IDENTITY, _checked(name))
 
     def owner(self) -> CheckpointOwner | None:
         """Whom it belongs to; None while it is new."""

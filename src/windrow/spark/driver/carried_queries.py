@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from windrow.carryover.carryover import Carryover, not_carried
+from windrow.carryover.carryover import Carryover
 from windrow.carryover.fitting import fitted
 from windrow.carryover.state_file import write_state_file
 from windrow.plan.catalog import Catalog
@@ -15,7 +15,8 @@ from windrow.plan.relations.on_spark import plan_on_spark
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.begun_checkpoint import begin_checkpoint
-from windrow.spark.driver.bundle_registry import recorded_names
+from windrow.spark.driver.bundle_registry import recorded_bundle, recorded_names
+from windrow.spark.driver.taken_member import member_taken
 from windrow.spark.driver.taken_state import as_driver, carryover_of, not_begun
 from windrow.sql import parse_query
 from windrow.storage import Storage
@@ -29,14 +30,26 @@ def export_query(
     spark: SparkSession, root: Storage, name: str, path: Path, time_zone: str = "UTC"
 ) -> None:
     """Writes the state of a query after its last batch; it must not be running."""
+    if name in recorded_names(root):
+        _export_member(spark, root, name, path, time_zone)
+        return
     if not root.has(f"{name}/windrow.json"):
-        if name in recorded_names(root):
-            why = "it runs in an operator that it shares with others"
-            raise not_carried(name, why, "run it by itself: session.query(...).start(sink)")
         raise not_begun(root, name)
     checkpoint = QueryCheckpoint(root, name)
     with as_driver(checkpoint):
         carried = carryover_of(spark, checkpoint, time_zone)
+        assert carried.positions is not None
+        write_state_file(path, replace(carried, positions=carried.positions.elsewhere))
+
+
+def _export_member(
+    spark: SparkSession, root: Storage, name: str, path: Path, time_zone: str
+) -> None:
+    """The same of a query that shares an operator, of which the others may run on later."""
+    folder, record = recorded_bundle(root, name)
+    bundle = QueryCheckpoint(root, folder)
+    with as_driver(bundle):
+        carried = member_taken(spark, bundle, record, name, time_zone)
         assert carried.positions is not None
         write_state_file(path, replace(carried, positions=carried.positions.elsewhere))
 

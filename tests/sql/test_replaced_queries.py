@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from windrow.embedded.job import run_embedded
@@ -48,7 +50,11 @@ def test_the_last_one_of_a_script_holds() -> None:
         job_of(script + "CREATE QUERY q AS SELECT COUNT(*) AS n FROM s [1 MINUTE];")
 
 
-def test_nothing_to_replace_is_refused_where_nothing_is_kept() -> None:
+def test_nothing_to_replace_is_refused_where_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text("ts,x\n2026-01-01,1\n")
     job = job_of(STREAM + "REPLACE QUERY q AS SELECT COUNT(*) AS n FROM s [1 MINUTE];")
     with pytest.raises(BindingError, match="WB530"):
         run_embedded(job, Nobody())

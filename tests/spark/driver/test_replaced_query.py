@@ -100,9 +100,7 @@ def killed(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_one_whose_windows_differ_begins_anew(
-    files: Files, sessions: Sessions, tmp_path: Path
-) -> None:
+def test_one_whose_windows_differ_begins_anew(files: Files, sessions: Sessions) -> None:
     batches = random_batches(4, seed=82)
     files.put_all(batches[:2])
     session = sessions.open(files, buckets=2)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.carryover.carryover import Carryover
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, CheckpointError, UnsupportedError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan, one_block
 from windrow.plan.serialise import plan_to_json
@@ -157,7 +157,16 @@ class Bundle(StreamingRun):
         order_member(self._checkpoint.control, order)
 
     def _claim(self, buckets: int) -> None:
-        shared = self.record.partitioning
+        shared, claimed = self.record.partitioning, self._checkpoint.claimed_buckets()
+        if claimed not in (None, buckets):
+            names = ", ".join(self.record.running())
+            raise CheckpointError(
+                "WC434",
+                f"the operator of the queries {names} ran in {claimed} buckets by its checkpoint "
+                f"and cannot go on in {buckets}: several queries share its state",
+                hint=f"start them with connect(spark, buckets={claimed}); or take each along, by "
+                "`windrow state export` and `windrow state import --buckets`, to a new checkpoint",
+            )
         self._checkpoint.claim(shared.fingerprint, buckets, 1, carrier_of(shared, {}))
 
     def _open(self) -> None:

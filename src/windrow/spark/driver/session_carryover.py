@@ -7,7 +7,7 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from windrow.carryover.carryover import not_carried
 from windrow.carryover.state_file import read_state_file
@@ -23,6 +23,7 @@ from windrow.spark.driver.carried_queries import begin_from, export_query
 from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.replaced_state import Moving, is_of
+from windrow.spark.driver.settling import check_places
 from windrow.spark.driver.taken_state import as_driver
 from windrow.storage import Storage
 
@@ -40,6 +41,7 @@ class SparkSessionCarryover:
     _queries: dict[str, SparkQuery]
     _questions: dict[str, SparkHistoryQuery]
     _root: Storage
+    _sources: dict[str, DataFrame]
     _spark: SparkSession
 
     @abstractmethod
@@ -186,6 +188,9 @@ class SparkSessionCarryover:
         assert isinstance(query, SparkQuery), "a question about the past has no state of its own"
         wanted = self._buckets or max(1, int(self._spark.sparkContext.defaultParallelism))
         try:
+            if carried.positions is not None:
+                streams = carried.plan.streams
+                check_places(carried.positions, {name: self._sources[name] for name in streams})
             begin_from(carried, self._root, chosen, query.plan, wanted)
         except BaseException:
             del self._queries[chosen]

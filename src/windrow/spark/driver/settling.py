@@ -7,10 +7,13 @@ all that it needs lies in the beginning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.carryover.positions import Positions
+from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.source_places import POSITIONS, SETTLED, put_places, read_places
@@ -22,7 +25,13 @@ from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shuffle.control import order_advance
 from windrow.spark.worker.shard_output import ShardOutput
 
-__all__ = ["awaits_settling", "settle"]
+__all__ = ["awaits_settling", "check_places", "settle"]
+
+# How offsets of a source begin, and what Spark's plans call it.
+_KINDS = {
+    "file": (re.compile(r'\{"logOffset":'), "filesource"),
+    "Kafka": (re.compile(r'\{("[^"]+":\{|\})'), "kafka"),
+}
 
 Outputs = Callable[[Mapping[str, DataFrame], str], DataFrame]
 
@@ -35,6 +44,24 @@ def awaits_settling(checkpoint: QueryCheckpoint) -> bool:
     return not begins.has(SETTLED)
 
 
+def check_places(positions: Positions, sources: Mapping[str, DataFrame]) -> None:
+    """Refuses places of a source that is of another kind now; sources: in their order."""
+    lines = positions.lines[:-1]
+    for line, (stream, frame) in zip(lines, sources.items(), strict=False):
+        kind = next((kind for kind, (offset, _) in _KINDS.items() if offset.match(line)), None)
+        if kind is None or len(lines) != len(sources):
+            continue
+        plan = frame._jdf.queryExecution().analyzed().toString().lower()
+        if _KINDS[kind][1] not in plan:
+            raise CheckpointError(
+                "WC437",
+                f"the source of stream {stream!r} stood at {line}, a place of a {kind} source, and "
+                "it is read from something else now",
+                hint="import the state with positions=False or --no-positions, and have the source "
+                "begin there",
+            )
+
+
 def settle(
     spark: SparkSession,
     checkpoint: QueryCheckpoint,
@@ -45,6 +72,7 @@ def settle(
     """Runs the batch; outputs: what buckets give, of streams and of orders in a folder."""
     begins, owner = checkpoint.begins, checkpoint.owner()
     assert begins is not None
+    check_places(read_places(begins), sources)
     assert owner is not None
     checkpoint.state.remove_folder("spark")
     for name in checkpoint.publish.names():

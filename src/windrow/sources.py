@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from windrow.connectors.contract import Source
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
+from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.socket_lines import Socket
 from windrow.errors import BindingError
@@ -15,6 +17,7 @@ from windrow.errors import BindingError
 __all__ = [
     "FileSource",
     "KafkaSource",
+    "PostgresSource",
     "Rate",
     "Socket",
     "Source",
@@ -22,6 +25,7 @@ __all__ = [
     "jsonl",
     "kafka",
     "parquet",
+    "postgres",
     "rate",
     "socket",
     "source_given",
@@ -42,29 +46,35 @@ def csv(
     header: bool = True,
     delimiter: str = ",",
     files_per_batch: int | None = None,
+    follow: bool = False,
 ) -> FileSource:
     """CSV files, with a line of column names on top unless header is False.
+
+    follow: in this process, lines and files that come later are read too.
 
     >>> csv("data/*.csv", delimiter=";").delimiter
     ';'
     """
-    return FileSource("csv", str(path), header, delimiter, files_per_batch)
+    return FileSource("csv", str(path), header, delimiter, files_per_batch, follow=follow)
 
 
 def jsonl(
     path: str | Path,
     files_per_batch: int | None = None,
     format: str = "json",  # noqa: A002 - as in scripts
+    follow: bool = False,
 ) -> FileSource:
     """Files with one JSON object a line.
 
-    format: 'json'; of a table also 'changelog', 'debezium-json' or 'upsert-json'.
+    format: 'json'; of a table also 'changelog', 'debezium-json' or 'upsert-json'. follow: in this
+    process, lines and files that come later are read too.
 
     >>> jsonl("data/temp.jsonl").format
     'jsonl'
     """
     changelog = None if format == "json" else format
-    return FileSource("jsonl", str(path), files_per_batch=files_per_batch, changelog=changelog)
+    made = FileSource("jsonl", str(path), changelog=changelog, follow=follow)
+    return replace(made, files_per_batch=files_per_batch)
 
 
 def kafka(
@@ -77,17 +87,24 @@ def kafka(
     max_offsets_per_batch: int | None = None,
     options: Mapping[str, str] | None = None,
     from_record: Mapping[str, str] | None = None,
+    bounded: bool = False,
+    group: str | None = None,
+    delimiter: str = ",",
+    registry: str | None = None,
 ) -> KafkaSource:
     """Records of a Kafka topic, or of several ("a, b"); what cannot be read counts as bad_time.
 
-    format: of the values, 'json', 'avro' or 'confluent-avro'; of a table also 'changelog',
-    'debezium-json' or 'upsert-json'. avro_schema: the schema that they
+    format: of the values, 'json', 'avro' or 'confluent-avro', in this process also 'csv',
+    'confluent-json' or 'confluent-protobuf'; of a table 'changelog', 'debezium-json' or
+    'upsert-json' too. avro_schema: the schema that they
     were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
     record's own timestamp. starting: 'earliest' or 'latest', where a new query begins, or an
     instant: with the first records that are not older. max_offsets_per_batch: at most this many
     records in one batch. options: settings of Kafka's client, such as
     {"kafka.security.protocol": "SSL"}. from_record: columns that are not in the value, each with
-    'key', 'headers', 'topic', 'partition', 'offset' or 'timestamp'.
+    'key', 'headers', 'topic', 'partition', 'offset' or 'timestamp'. bounded: a job ends with the
+    records that are there when it begins. group: in this process, told how far the job is.
+    registry: the address of a schema registry.
 
     >>> kafka("readings", "broker:9092", starting="latest").topic
     'readings'
@@ -100,9 +117,33 @@ def kafka(
         time_from,
         starting,
         max_offsets_per_batch,
+        bounded,
         options=dict(options or {}),
         from_record=dict(from_record or {}),
+        group=group,
+        delimiter=delimiter,
+        registry=registry,
     )
+
+
+def postgres(
+    query: str,
+    url: str,
+    position: str,
+    every: str = "1 second",
+    overlap: str = "0",
+    starting: str = "earliest",
+    bounded: bool = False,
+) -> PostgresSource:
+    """Rows of a table of PostgreSQL, or of a SELECT, in this process: those that were not read.
+
+    position: a column that new rows have larger. every: how often is asked. overlap: how far behind
+    the largest rows may still come, a number or a span: those of transactions that end late.
+
+    >>> postgres("readings", "postgresql://host/db", position="id", overlap="1000").overlap
+    '1000'
+    """
+    return PostgresSource(query, url, position, every, overlap, starting, bounded)
 
 
 def rate(rows_per_second: int = 1) -> Rate:
@@ -135,5 +176,5 @@ def source_given(source: object) -> Source:
         "WB441",
         f"{source!r} is not a source",
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
-        "rate() or socket(host, port)",
+        "postgres(query, url, position), rate() or socket(host, port)",
     )

@@ -22,7 +22,9 @@ SOURCES = {
     "parquet": "windrow.connectors.files.connector",
     "csv": "windrow.connectors.files.connector",
     "jsonl": "windrow.connectors.files.connector",
+    "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
 }

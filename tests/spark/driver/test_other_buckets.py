@@ -25,7 +25,7 @@ from windrow.spark.checkpoint.source_places import (
     save_places,
 )
 from windrow.spark.checkpoint.spark_part import last_commit
-from windrow.spark.driver import other_buckets, settling
+from windrow.spark.driver import first_batch, other_buckets
 from windrow.spark.driver.handed_over import Stood, handed_over
 from windrow.storage import Storage
 
@@ -156,7 +156,7 @@ def test_a_query_is_started_in_other_buckets(
         file.unlink(missing_ok=True)
     files.put_all(batches[2:4])
     with monkeypatch.context() as patched:
-        patched.setattr(settling, "put_places", killed)
+        patched.setattr(first_batch, "put_places", killed)
         with pytest.raises(KeyboardInterrupt):
             run(3)
     assert (sessions.folder("q") / "spark" / "commits").exists()

@@ -15,11 +15,11 @@ from windrow.spark.checkpoint.control_log import replace_log
 from windrow.spark.checkpoint.spark_part import last_offsets, source_offsets
 from windrow.storage import Storage
 
-__all__ = ["POSITIONS", "SETTLED", "places_after", "put_places", "read_places", "save_places"]
+__all__ = ["DONE", "POSITIONS", "places_after", "put_places", "read_places", "save_places"]
 
 # In the folder of a beginning.
 POSITIONS = "positions.frame"
-SETTLED = "settled"
+DONE = "done"
 
 _KIND = "positions"
 

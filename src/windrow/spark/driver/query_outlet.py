@@ -111,7 +111,7 @@ class QueryOutlet:
             bad = _with_bad(bad, [output.bad for output in outputs])
             self._kept = (batch_id, late, unplaced, bad)
 
-    def settle(self, outputs: Sequence[ShardOutput]) -> None:
+    def take_first(self, outputs: Sequence[ShardOutput]) -> None:
         """Takes what shards give that have just put their state into the store: no answers."""
         publication = self._opened[0]
         (answers,) = publication.absorb(0, outputs, ("answers",)).values()

@@ -19,11 +19,11 @@ from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
 from windrow.spark.checkpoint.table_declaration import with_tables
 from windrow.spark.driver.batch_gate import BatchGate
 from windrow.spark.driver.failures import SPARK_FAILURES
+from windrow.spark.driver.first_batch import awaits_first_batch, run_first_batch
 from windrow.spark.driver.other_buckets import into_buckets
 from windrow.spark.driver.pipeline import shard_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
-from windrow.spark.driver.settling import awaits_settling, settle
 from windrow.spark.driver.stage_outputs import by_bucket
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.table_feed import TableFeed
@@ -111,8 +111,14 @@ class QueryRun(StreamingRun):
         return with_tables(fingerprint(self._run_plan), tables)
 
     def _open(self) -> None:
-        if awaits_settling(self._checkpoint):
-            settle(self._spark, self._checkpoint, self._read, self._settling, self._outlet.settle)
+        if awaits_first_batch(self._checkpoint):
+            run_first_batch(
+                self._spark,
+                self._checkpoint,
+                self._read,
+                self._first_outputs,
+                self._outlet.take_first,
+            )
         if self._checkpoint.generation:
             self._checkpoint.forget_others()
         spark = self._checkpoint.spark_part
@@ -124,7 +130,7 @@ class QueryRun(StreamingRun):
         self._routed = self.routing.with_split(self._split, self._outlet.status)
         self._split = NO_SPLIT  # it is in the checkpoint now, for all runs to come
 
-    def _settling(self, none: Mapping[str, DataFrame], control: str) -> DataFrame:
+    def _first_outputs(self, none: Mapping[str, DataFrame], control: str) -> DataFrame:
         """What buckets give that take their state over, and no rows."""
         count = self.bucket_count()
         ids = bucket_ids(count, count)

@@ -20,10 +20,10 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.bundle import Bundle
 from windrow.spark.driver.bundle_registry import BundleRegistry
 from windrow.spark.driver.carried_queries import begin_from, export_query
+from windrow.spark.driver.first_batch import check_places
 from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.replaced_state import Moving, is_of
-from windrow.spark.driver.settling import check_places
 from windrow.spark.driver.taken_state import as_driver
 from windrow.storage import Storage
 

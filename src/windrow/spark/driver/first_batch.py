@@ -16,7 +16,7 @@ from windrow.carryover.positions import Positions
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.source_places import POSITIONS, SETTLED, put_places, read_places
+from windrow.spark.checkpoint.source_places import DONE, POSITIONS, put_places, read_places
 from windrow.spark.driver.failures import SPARK_FAILURES, failure_of
 from windrow.spark.driver.pipeline import started_stream
 from windrow.spark.driver.stage_outputs import by_bucket
@@ -25,7 +25,7 @@ from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shuffle.control import order_advance
 from windrow.spark.worker.shard_output import ShardOutput
 
-__all__ = ["awaits_settling", "check_places", "settle"]
+__all__ = ["awaits_first_batch", "check_places", "run_first_batch"]
 
 # How offsets of a source begin, and what Spark's plans call it.
 _KINDS = {
@@ -36,12 +36,12 @@ _KINDS = {
 Outputs = Callable[[Mapping[str, DataFrame], str], DataFrame]
 
 
-def awaits_settling(checkpoint: QueryCheckpoint) -> bool:
+def awaits_first_batch(checkpoint: QueryCheckpoint) -> bool:
     """Whether it begins with places of sources that Spark does not know yet."""
     begins = checkpoint.begins
     if begins is None or not begins.has(POSITIONS):
         return False
-    return not begins.has(SETTLED)
+    return not begins.has(DONE)
 
 
 def check_places(positions: Positions, sources: Mapping[str, DataFrame]) -> None:
@@ -62,7 +62,7 @@ def check_places(positions: Positions, sources: Mapping[str, DataFrame]) -> None
             )
 
 
-def settle(
+def run_first_batch(
     spark: SparkSession,
     checkpoint: QueryCheckpoint,
     sources: Mapping[str, DataFrame],
@@ -88,7 +88,7 @@ def settle(
         _run(outputs(none, control.uri), checkpoint, take)
     begins.remove_folder("orders")
     put_places(checkpoint.spark_part, read_places(begins))
-    begins.write(SETTLED, b"")
+    begins.write(DONE, b"")
 
 
 def _run(

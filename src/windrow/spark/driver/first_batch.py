@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -33,6 +34,9 @@ _KINDS = {
     "Kafka": (re.compile(r'\{("[^"]+":\{|\})'), "kafka"),
 }
 
+_FOLDER = re.compile(r"FileSource\[([^\]]+)\]")
+_PATH = re.compile(r'"path":"([^"]+)"')
+
 Outputs = Callable[[Mapping[str, DataFrame], str], DataFrame]
 
 
@@ -45,21 +49,33 @@ def awaits_first_batch(checkpoint: QueryCheckpoint) -> bool:
 
 
 def check_places(positions: Positions, sources: Mapping[str, DataFrame]) -> None:
-    """Refuses places of a source that is of another kind now; sources: in their order."""
+    """Refuses places of a source that is another one now; sources: in their order."""
     lines = positions.lines[:-1]
-    for line, (stream, frame) in zip(lines, sources.items(), strict=False):
+    if len(lines) != len(sources):
+        return  # a stream of several sources: Spark itself finds what does not fit
+    for number, (line, (stream, frame)) in enumerate(zip(lines, sources.items(), strict=True)):
         kind = next((kind for kind, (offset, _) in _KINDS.items() if offset.match(line)), None)
-        if kind is None or len(lines) != len(sources):
+        plan = frame._jdf.queryExecution().analyzed().toString()
+        if kind is None or (_KINDS[kind][1] in plan.lower() and _is_of(plan, positions, number)):
             continue
-        plan = frame._jdf.queryExecution().analyzed().toString().lower()
-        if _KINDS[kind][1] not in plan:
-            raise CheckpointError(
-                "WC437",
-                f"the source of stream {stream!r} stood at {line}, a place of a {kind} source, and "
-                "it is read from something else now",
-                hint="import the state with positions=False or --no-positions, and have the source "
-                "begin there",
-            )
+        raise CheckpointError(
+            "WC437",
+            f"the source of stream {stream!r} stood at {line}, a place of a {kind} source, and "
+            "it is read from somewhere else now",
+            hint="import the state into a new checkpoint with positions=False or --no-positions, "
+            "and have the source begin there",
+        )
+
+
+def _is_of(plan: str, positions: Positions, number: int) -> bool:
+    """Whether files that were read are of the folder that is read now, if it reads one."""
+    folder = _FOLDER.search(plan)
+    logs = [data for name, data in positions.logs.items() if name.startswith(f"{number}/")]
+    paths = [unquote(each) for data in logs for each in _PATH.findall(data.decode())]
+    if folder is None or not paths:
+        return True
+    fixed = folder[1].partition("*")[0].partition(":")[2] or folder[1].partition("*")[0]
+    return any(fixed.lstrip("/") in path for path in paths)
 
 
 def run_first_batch(

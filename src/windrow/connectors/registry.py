@@ -27,6 +27,10 @@ SOURCES = {
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "stdin": "windrow.connectors.listening",
+    "tcp": "windrow.connectors.listening",
+    "udp": "windrow.connectors.listening",
+    "unix": "windrow.connectors.listening",
 }
 SINKS = {
     "console": "windrow.connectors.console",

@@ -17,7 +17,7 @@ from windrow.metrics import METRICS
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
-IN_PROCESS = {metric.name: metric for metric in METRICS if metric.where == "both"}
+IN_PROCESS = {metric.name: metric for metric in METRICS if metric.where != "Spark"}
 
 
 def loaded(name: str) -> Any:

@@ -17,7 +17,7 @@ from windrow.connectors import registry
 from windrow.connectors.contract import Sink, Source
 from windrow.connectors.http.connector import HttpSource
 from windrow.connectors.process_run import ProcessRun
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.schema import StreamSchema, columns_of
 
@@ -30,6 +30,18 @@ DESCRIBED_SOURCES = {
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
     "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
+    "postgres": (
+        "postgres('t', url = 'u', position = 'id')",
+        sources.postgres("t", "u", "id"),
+    ),
+    "mqtt": (
+        "mqtt('a/b', server = 'mqtt://h', client = 'c')",
+        sources.mqtt("a/b", "mqtt://h", "c"),
+    ),
+    "stdin": ("stdin('csv')", sources.stdin("csv")),
+    "tcp": ("tcp(7)", sources.tcp(7)),
+    "udp": ("udp(7, format = 'csv')", sources.udp(7, format="csv")),
+    "unix": ("unix('rows.sock')", sources.unix("rows.sock")),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
 }
@@ -145,6 +157,9 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
     sink = DESCRIBED_SINKS[name][1]
     if not sink.in_process:
         with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
+            sink.open_in_process(ProcessRun("q", PLAN))
+    elif name == "kafka":
+        with pytest.raises(DataError, match="WD481"):
             sink.open_in_process(ProcessRun("q", PLAN))
     elif name == "postgres":
         with pytest.raises(BindingError, match="WB448"):

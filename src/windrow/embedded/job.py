@@ -15,7 +15,7 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
 from windrow.interruption import Interruption
-from windrow.jobs.job import Job, JobTable
+from windrow.jobs.job import Job, JobQuery, JobTable
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.rows.file_rows import FileRows
@@ -148,7 +148,12 @@ class JobRun:
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            self.outlets.append(session.outlet_for(query, self._answered))
+            self.outlets.append(self._begun(query))
+
+    def _begun(self, query: JobQuery) -> Outlet:
+        """A query at work."""
+        query.check_begins()
+        return self.session.outlet_for(query, self._answered)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())

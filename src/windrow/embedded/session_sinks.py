@@ -86,7 +86,7 @@ class SessionSinks:
             bound = bind_alert(statement, self._catalog)
         unread = UnreadEvents() if into is None else None
         sink: Sink = alert_sink(sink_of("console" if into is None else into), name, None)
-        query = JobQuery(bound.name, bound.text, bound.plan, sink, None, bound)
+        query = JobQuery(bound.name, bound.text, bound.plan, sink, alert=bound)
         told = (lambda _name, events: unread.add(events)) if unread else (lambda *_: None)
         outlet = self.outlet_for(query, told)
         listener = SinkListener(outlet, self._ingest, self._lock)

@@ -84,6 +84,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         hint = f"\\watch {statement.name} shows it"
         _done(desk, "query", statement.name, f"query {statement.name} runs; {hint}")
+        for note in desk.bench.notes:
+            desk.screen.note(note)
+        desk.bench.notes.clear()
     elif isinstance(statement, CreateAlert):
         text = f"alert {statement.name} watches; \\alerts shows what is pending or raised"
         _done(desk, "alert", statement.name, text)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,6 @@ class DurableSession(EmbeddedSession):
     """
 
     _ingest_kind = DurableIngest
-    _query_kind = DurableQuery
     _ingest: DurableIngest
 
     def __init__(self, folder: StateFolder, settings: Settings, durability: str) -> None:
@@ -90,8 +90,8 @@ class DurableSession(EmbeddedSession):
         self.journal.after = self._after_record
         self.journal.declared = self.declared.append
         self._snapshot_at = SNAPSHOT_BYTES
-        self._ingest.journal = self.journal
-        self._histories.query_kind = DurableHistoryQuery
+        self._ingest.attach(self.journal)
+        self._histories.query_kind = partial(DurableHistoryQuery, self)
         self._asked: dict[str, _Asked] = {}
         self._handed_out: set[str] = set()  # queries without a name that this process asked for
         self._reads: list[tuple[str, int | None]] | None = None  # not written yet
@@ -139,6 +139,7 @@ class DurableSession(EmbeddedSession):
         if not replay.run():
             return
         self._ingest.note_written()
+        self._ingest.governing.count()
         self.journal.open(Log(self._folder, reader))
         self._replay = None
         self._tell_of_torn(reader)
@@ -387,11 +388,13 @@ class DurableSession(EmbeddedSession):
         else:
             with self._knowing_functions():
                 made = self._begun(plan_from_json(plan), name)
-        made.registry = self  # type: ignore[union-attr]
         is_named = name is not None if has_name is None else has_name
         self._asked[made.name] = _Asked(text, printed(text), algorithm, store, is_named)
         self._handed_out.discard(made.name)
         return made
+
+    def _new_query(self, *given: Any, **named: Any) -> EmbeddedQuery:
+        return DurableQuery(self, *given, **named)
 
     def _running_as(self, asked: _Asked, name: str | None) -> Any:
         """The query that was registered so before, if it runs."""

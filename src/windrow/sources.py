@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from windrow.connectors.contract import Source
@@ -42,29 +43,35 @@ def csv(
     header: bool = True,
     delimiter: str = ",",
     files_per_batch: int | None = None,
+    follow: bool = False,
 ) -> FileSource:
     """CSV files, with a line of column names on top unless header is False.
+
+    follow: in this process, lines and files that come later are read too.
 
     >>> csv("data/*.csv", delimiter=";").delimiter
     ';'
     """
-    return FileSource("csv", str(path), header, delimiter, files_per_batch)
+    return FileSource("csv", str(path), header, delimiter, files_per_batch, follow=follow)
 
 
 def jsonl(
     path: str | Path,
     files_per_batch: int | None = None,
     format: str = "json",  # noqa: A002 - as in scripts
+    follow: bool = False,
 ) -> FileSource:
     """Files with one JSON object a line.
 
-    format: 'json'; of a table also 'changelog', 'debezium-json' or 'upsert-json'.
+    format: 'json'; of a table also 'changelog', 'debezium-json' or 'upsert-json'. follow: in this
+    process, lines and files that come later are read too.
 
     >>> jsonl("data/temp.jsonl").format
     'jsonl'
     """
     changelog = None if format == "json" else format
-    return FileSource("jsonl", str(path), files_per_batch=files_per_batch, changelog=changelog)
+    made = FileSource("jsonl", str(path), changelog=changelog, follow=follow)
+    return replace(made, files_per_batch=files_per_batch)
 
 
 def kafka(

@@ -28,12 +28,16 @@ SOURCES = {
 }
 SINKS = {
     "console": "windrow.connectors.console",
+    "csv": "windrow.connectors.folders.connector",
     "delta": "windrow.connectors.delta.connector",
+    "duckdb": "windrow.connectors.sql_tables.connector",
     "iceberg": "windrow.connectors.iceberg.connector",
+    "jsonl": "windrow.connectors.folders.connector",
     "kafka": "windrow.connectors.kafka.connector",
     "memory": "windrow.connectors.memory",
     "parquet": "windrow.connectors.parquet.connector",
     "postgres": "windrow.connectors.postgres.connector",
+    "sqlite": "windrow.connectors.sql_tables.connector",
 }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from windrow.connectors.live import Position
 from windrow.durable.bodies import bad_rows_header, batch_body, versions_body
 from windrow.durable.governing import DurableGoverning, noted_refusal, refused_again
 from windrow.durable.journal import Journal
@@ -262,6 +263,33 @@ class DurableIngest(Ingest):
             self.progress.batches = batches  # a snapshot may be taken as soon as all is applied
             stream.set_aside(rows.bad)
             super()._take(stream, PushedRows(rows.batch))
+
+    def take_polled(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Rows of a source and its position, in one record."""
+        name = self.open_stream(stream).schema.name
+        self.flush()
+        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        with self.journal.applying("polled", [batch_body(rows.batch)], **told):
+            super().take_polled(name, rows, position)
+
+    def end_stream(self, stream: str) -> None:
+        """Nothing more comes of this stream."""
+        if not self.have_ended([stream]):
+            self.flush()
+            with self.journal.applying("end stream", stream=stream):
+                super().end_stream(stream)
+
+    def hold(self, stream: str, *, is_held: bool) -> None:
+        """While a stream is held it is not idle."""
+        if self._idle.is_watched(stream) and self._idle.is_held(stream) != is_held:
+            with self.journal.applying("hold", stream=stream, held=is_held):
+                super().hold(stream, is_held=is_held)
+
+    def hold_again(self) -> None:
+        """What its sources have may be older than what has come, until they are read."""
+        for name in [*self._idle.held]:
+            if not self.have_ended([name]):
+                self.hold(name, is_held=True)
 
     def take(self, stream: DurableStream, rows: PushedRows) -> None:
         """Apply rows of a record that were applied by themselves."""

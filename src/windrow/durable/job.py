@@ -56,7 +56,7 @@ class _DurableJobRun(JobRun):
 
     def _declare_tables(self) -> None:
         """They are read once: what they were then is in the state."""
-        if self.session.progress.has_read_tables:
+        if self.session.job_progress.has_read_tables:
             for table in self.job.tables.values():
                 self.session.declare_table(table.schema)
         else:
@@ -67,7 +67,7 @@ class _DurableJobRun(JobRun):
         self, session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
     ) -> None:
         """What the run before has given is not given again."""
-        given = self.session.progress.pieces.get(table, 0)
+        given = self.session.job_progress.pieces.get(table, 0)
         for number, piece in enumerate(pieces, 1):
             if number > given:
                 with self.session.giving_piece(number):
@@ -77,7 +77,7 @@ class _DurableJobRun(JobRun):
         return _DurableOutlet(self.session, query, running, self._answered)
 
     def _read(self, files: SideBySide, interruption: Interruption) -> None:
-        for _ in range(self.session.progress.batches):
+        for _ in range(self.session.job_progress.batches):
             if files.next_batch() is None:
                 raise files_have_changed(self.session.path)
         for outlet in self.outlets:
@@ -104,16 +104,16 @@ class _DurableOutlet(Outlet):
     ) -> None:
         self._session = session
         super().__init__(query, running, answered)
-        self._batches = session.progress.written.get(query.name, 0)
+        self._batches = session.job_progress.written.get(query.name, 0)
 
     def _opened(self) -> Writer:
-        name, written = self.query.name, self._session.progress.written
+        name, written = self.query.name, self._session.job_progress.written
         made = super()._opened()
         self._session.note_written(name, written.get(name, 0))
         return made
 
     def _run(self) -> ProcessRun:
-        written = self._session.progress.written.get(self.query.name)
+        written = self._session.job_progress.written.get(self.query.name)
         return replace(super()._run(), batches=written, state=self._session.state_name())
 
     def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:

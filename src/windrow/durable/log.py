@@ -65,6 +65,11 @@ class Log:
             self._sync()
 
     @property
+    def safe(self) -> int:
+        """The number of the last record that is surely on the disk."""
+        return self._safe
+
+    @property
     def is_safe(self) -> bool:
         """Whether all records are on the disk."""
         return self._safe == self.sequence

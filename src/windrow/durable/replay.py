@@ -159,18 +159,30 @@ class Replay:
         rows = FileRows(batch, tuple(bad_rows_of(told)))
         self._session.ingest.take_read(stream, rows)
 
+    def _polled(self, record: Record) -> None:
+        stream, told = self._stream_of(record), record.header
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.take_polled(told["stream"], rows, told["position"])
+
+    def _end_stream(self, record: Record) -> None:
+        self._session.ingest.end_stream(record.header["stream"])
+
+    def _hold(self, record: Record) -> None:
+        self._session.ingest.hold(record.header["stream"], is_held=record.header["held"])
+
     def _tables_read(self, record: Record) -> None:
         del record
-        self._session.progress.has_read_tables = True
+        self._session.job_progress.has_read_tables = True
 
     def _written(self, record: Record) -> None:
         told = record.header
-        self._session.progress.written[told["query"]] = told["batches"]
+        self._session.job_progress.written[told["query"]] = told["batches"]
         for what, limit in told["reads"]:
             self._read_again(told["query"], what, limit)
 
     def _state_name(self, record: Record) -> None:
-        self._session.progress.state_name = record.header["name"]
+        self._session.job_progress.state_name = record.header["name"]
 
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)
@@ -251,6 +263,9 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "read": Replay._read,
     "batch": Replay._batch,
     "file rows": Replay._file_rows,
+    "polled": Replay._polled,
+    "end stream": Replay._end_stream,
+    "hold": Replay._hold,
     "tables read": Replay._tables_read,
     "written": Replay._written,
     "state name": Replay._state_name,

@@ -70,9 +70,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
             name: saved_history(each, parts) for name, each in session.past.operators.items()
         },
         "idle": [ingest._idle._last_us, [list(each) for each in ingest._idle._heartbeats]],
+        "held": ingest._idle.held,
+        "positions": ingest.positions,
         "steps": ingest.steps,
         "unnamed": session.unnamed,
-        "progress": asdict(session.progress),
+        "progress": asdict(session.job_progress),
     }
     return header, parts
 
@@ -113,5 +115,7 @@ def load_session(session: DurableSession, record: Record) -> None:
     last_us, heartbeats = saved["idle"]
     ingest._idle._last_us.update(last_us)
     ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)
+    ingest._idle.held.update(saved.get("held", {}))  # states of before there were sources lack it
+    ingest.positions.update(saved.get("positions", {}))
     ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
     session.ingest.progress = Progress(**saved["progress"])

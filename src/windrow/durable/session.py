@@ -19,6 +19,7 @@ from windrow.durable.folder import StateFolder
 from windrow.durable.ingest import DurableIngest
 from windrow.durable.interval import Ticking
 from windrow.durable.journal import Journal
+from windrow.durable.live_receiver import DurableReceiver
 from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader
 from windrow.durable.progress import Progress
@@ -27,6 +28,7 @@ from windrow.durable.replay import Replay
 from windrow.durable.saved_session import saved_session, why_no_snapshot
 from windrow.durable.settings import Settings
 from windrow.durable.snapshots import Snapshot, write_snapshot
+from windrow.embedded.live_receiver import LiveReceiver
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
@@ -101,7 +103,7 @@ class DurableSession(EmbeddedSession):
     # ---- opened and closed
 
     @property
-    def progress(self) -> Progress:
+    def job_progress(self) -> Progress:
         """How far a job has come that runs in it."""
         return self._ingest.progress
 
@@ -145,6 +147,7 @@ class DurableSession(EmbeddedSession):
         self._tell_of_torn(reader)
         for made in replay.offered.values():
             self.add_function(made)
+        self._ingest.hold_again()
         if not self.journal.syncs_always:
             self._ticking = Ticking(self)
 
@@ -159,7 +162,6 @@ class DurableSession(EmbeddedSession):
         )
         warnings.warn(told, WindrowWarning, stacklevel=2)
 
-    @one_at_a_time
     def stop(self) -> None:
         """Close the session; opened again, its queries go on.
 
@@ -168,6 +170,11 @@ class DurableSession(EmbeddedSession):
         >>> session = windrow.connect(path=tempfile.mkdtemp())
         >>> session.stop()
         """
+        self.stop_sources()
+        with self._lock:
+            self._end_all()
+
+    def _end_all(self) -> None:
         if self._ticking is not None:
             self._ticking.stop()
         try:
@@ -183,7 +190,7 @@ class DurableSession(EmbeddedSession):
         finally:
             self._folder.release()
             if is_sound:
-                super().stop()
+                super()._end_all()
             self._is_stopped = True
 
     def _after_record(self) -> None:
@@ -246,6 +253,9 @@ class DurableSession(EmbeddedSession):
         """Write rows that wait: nothing is lost that came before."""
         if self.journal.writes and not self.journal.is_torn:
             self._ingest.write_quietly()
+
+    def _receiver(self) -> LiveReceiver:
+        return DurableReceiver(self._lock, self._ingest, self.journal)
 
     def sync(self) -> None:
         """What is written is on the disk when it returns; rows may come meanwhile."""
@@ -432,17 +442,17 @@ class DurableSession(EmbeddedSession):
     def note_tables(self) -> None:
         """The tables of a job were read."""
         self.journal.note("tables read")
-        self.progress.has_read_tables = True
+        self.job_progress.has_read_tables = True
 
     @one_at_a_time
     def state_name(self) -> str:
         """By which sinks know this state: it is on the disk before the first of them does."""
-        if not self.progress.state_name:
+        if not self.job_progress.state_name:
             name = uuid.uuid4().hex
             self.journal.note("state name", name=name)
-            self.progress.state_name = name
+            self.job_progress.state_name = name
             self.journal.sync()
-        return self.progress.state_name
+        return self.job_progress.state_name
 
     @contextmanager
     def reading_later(self) -> Iterator[None]:
@@ -456,9 +466,9 @@ class DurableSession(EmbeddedSession):
     def note_written(self, query: str, batches: int) -> None:
         """The sink of a query has so many batches, and what was read meanwhile."""
         reads = self._reads or []
-        if reads or self.progress.written.get(query) != batches:
+        if reads or self.job_progress.written.get(query) != batches:
             self.journal.note("written", query=query, batches=batches, reads=reads)
-            self.progress.written[query] = batches
+            self.job_progress.written[query] = batches
         if self._reads is not None:
             self._reads = []
 

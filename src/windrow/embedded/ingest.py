@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from windrow.embedded.event_subscribers import EventSubscribers
 from windrow.embedded.governing import Governing
 from windrow.embedded.idle_streams import IdleStreams
-from windrow.embedded.ingest_steps import IngestSteps, raise_first
+from windrow.embedded.ingest_steps import raise_first
+from windrow.embedded.live_ingest import LiveIngest
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
@@ -61,7 +61,7 @@ UNKNOWN = -1
 _ALONE = nullcontext()
 
 
-class Ingest(IngestSteps, EventSubscribers):
+class Ingest(LiveIngest):
     """The streams of a session with their rows; `running` gives the queries that read them."""
 
     _governing_kind: type[Governing] = Governing
@@ -75,10 +75,12 @@ class Ingest(IngestSteps, EventSubscribers):
         *,
         is_by_arrival: bool = False,
     ) -> None:
-        EventSubscribers.__init__(self)
+        super().__init__()
         self.lock = lock
         self.is_by_arrival = is_by_arrival
         self._idle, self._may_be_idle = IdleStreams(), False
+        self.positions = {}
+        self.queued_bytes: Callable[[], int] = lambda: 0  # of what sources have given
         self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
         self._histories = histories
@@ -86,7 +88,7 @@ class Ingest(IngestSteps, EventSubscribers):
         self.tables = Tables()
         self.pool = RowPool()
         self._memory = self.memory = memory
-        beside = (lambda: histories.nbytes + self.tables.nbytes, self._set_aside_bytes)
+        beside = (self._bytes_beside, self._set_aside_bytes)
         self.governing = self._governing_kind(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
         self._is_making_room = False
@@ -114,6 +116,10 @@ class Ingest(IngestSteps, EventSubscribers):
 
     def _now_us(self) -> int:
         return wall_clock_us()
+
+    def _bytes_beside(self) -> int:
+        """Bytes that are not governed, but count."""
+        return self._histories.nbytes + self.tables.nbytes + self.queued_bytes()
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from windrow.connectors.contract import Source, not_read_here
-from windrow.embedded.stream_ingest import wall_clock_us
-from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.embedded.newest_time import newest_time
+from windrow.event_time import START_OF_TIME
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
@@ -57,14 +54,8 @@ class _Reader:
     def next_batch(self) -> FileRows | None:
         rows, self.fraction = next(self.batches, (None, 1.0))
         if rows is not None:
-            times = rows.batch.column(self.schema.time).cast(pa.int64())
-            ahead_us = self.schema.most_ahead_us
-            if ahead_us is not None:
-                # A row that is set aside must not keep the stream from being read on.
-                times = times.filter(pc.less_equal(times, wall_clock_us() + ahead_us))
-            newest = pc.max(times)
-            if newest.is_valid:
-                self.newest_us = min(END_OF_TIME, newest.as_py())
+            newest_us = newest_time(self.schema, rows.batch)
+            self.newest_us = self.newest_us if newest_us is None else newest_us
         return rows
 
 

@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
-from windrow.connectors.files.refusal import missing_column
+from windrow.connectors.files.refusal import Origin, missing_column
 from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.errors import DataError, UnsupportedError
 from windrow.rows.arrow_columns import column_as
@@ -22,7 +22,7 @@ from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
-__all__ = ["check_header", "read_csv"]
+__all__ = ["CsvText", "check_header", "check_names", "read_csv"]
 
 BLOCK_BYTES = 4 << 20
 # So many records are tried at once where some cannot be read.
@@ -54,6 +54,11 @@ def check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
                 hint="give text in UTF-8, or name the format that it has: parquet('...')",
                 place=source.place,
             ) from None
+    check_names(schema, source, file, names)
+
+
+def check_names(schema: StreamSchema, source: Origin, file: Path | str, names: list[str]) -> None:
+    """Refuses names of columns that are not those of the stream in their order."""
     wanted = [column.name for column in schema.columns]
     if names != wanted:
         missing = [name for name in wanted if name not in names]
@@ -75,7 +80,7 @@ def read_csv(
     size, taken = file.stat().st_size, 0
     if size == 0:
         return
-    text = _Csv(schema, source)
+    text = CsvText(schema, source.delimiter)
     try:
         with text.opened(file, 1 if source.header else 0) as opened:
             for number, batch in enumerate(opened, 1):
@@ -90,7 +95,7 @@ def read_csv(
 
 
 def _carefully(
-    schema: StreamSchema, source: FileSource, file: Path, text: _Csv, taken: int
+    schema: StreamSchema, source: FileSource, file: Path, text: CsvText, taken: int
 ) -> Iterator[tuple[FileRows, float]]:
     size = file.stat().st_size
     with file.open("rb") as opened:
@@ -102,25 +107,28 @@ def _carefully(
             yield rows, min(1.0, read / size)
 
 
-class _Csv:
+class CsvText:
     """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not."""
 
-    def __init__(self, schema: StreamSchema, source: FileSource) -> None:
+    def __init__(self, schema: StreamSchema, delimiter: str) -> None:
         self._schema = schema
         self._names = [column.name for column in schema.columns]
         self._kinds = {column.name: read_type(column.type) for column in schema.columns}
-        self._parsing = pa_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
+        self._parsing = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
 
     def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
+        """A reader of a whole file."""
         reading = pa_csv.ReadOptions(
             column_names=self._names, skip_rows=skipped_lines, block_size=BLOCK_BYTES
         )
         return pa_csv.open_csv(file, reading, self._parsing, self._converting(self._kinds))
 
     def parsed(self, data: bytes) -> pa.Table:
+        """The rows of whole records."""
         return dated(self._schema, self._read(data, self._converting(self._kinds)))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """The column of a record that cannot be read, and what is wrong with it."""
         bare = dict.fromkeys(self._names, pa.binary())
         try:
             values = self._read(record, self._converting(bare)).to_pylist()[0]

@@ -24,7 +24,7 @@ from windrow.rows.epoch_times import UnitError, counted_column
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
 
-__all__ = ["LONGEST_LINE_BYTES", "read_jsonl"]
+__all__ = ["LONGEST_LINE_BYTES", "JsonText", "read_jsonl"]
 
 BLOCK_BYTES = 4 << 20
 # A line that is longer is no row, and would be held whole before anybody knew.
@@ -40,7 +40,7 @@ def read_jsonl(
     schema: StreamSchema, source: FileSource, file: Path
 ) -> Iterator[tuple[FileRows, float]]:
     """Rows of a file, each piece with the part of the file that is then read."""
-    text, size, read = _Json(schema), file.stat().st_size, 0
+    text, size, read = JsonText(schema), file.stat().st_size, 0
     with file.open("rb") as opened:
         for block in _blocks(opened):
             if len(block.data) > LONGEST_LINE_BYTES + BLOCK_BYTES:
@@ -51,7 +51,7 @@ def read_jsonl(
 
 
 def _rows(
-    schema: StreamSchema, source: FileSource, file: Path, block: Record, text: _Json
+    schema: StreamSchema, source: FileSource, file: Path, block: Record, text: JsonText
 ) -> FileRows:
     try:
         return FileRows(fitting(schema, text.parsed(block.data)))
@@ -76,7 +76,7 @@ def _blocks(opened: BinaryIO) -> Iterator[Record]:
         yield Record(line, begun)
 
 
-class _Json:
+class JsonText:
     """How lines of JSON are read; keys that are no columns do not count, or are refused."""
 
     def __init__(self, schema: StreamSchema) -> None:
@@ -84,9 +84,11 @@ class _Json:
         self._refuses_others = schema.options.unknown_fields == "refuse"
 
     def parsed(self, data: bytes) -> pa.Table:
+        """The rows of whole lines."""
         return dated(self._schema, self._read(data, self._schema.columns))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """The column of a line that cannot be read, and what is wrong with it."""
         # What is not UTF-8 becomes surrogates, by which its column is found.
         try:
             value = json.loads(record.decode("utf-8-sig", "surrogateescape"))

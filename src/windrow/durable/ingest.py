@@ -257,10 +257,13 @@ class DurableIngest(Ingest):
         """Apply rows of a file, and those that were set aside: one more batch that is read."""
         self.flush()
         self._expect_batch()
-        batches = self.progress.batches + 1
-        told = {"stream": stream.schema.name, "batches": batches, **bad_rows_header(rows.bad)}
+        name, progress = stream.schema.name, self.progress
+        batches = progress.batches + 1
+        told = {"stream": name, "batches": batches, **bad_rows_header(rows.bad)}
         with self.journal.applying("file rows", [batch_body(rows.batch)], **told):
-            self.progress.batches = batches  # a snapshot may be taken as soon as all is applied
+            # A snapshot may be taken as soon as all is applied.
+            progress.batches = batches
+            progress.read[name] = progress.read.get(name, 0) + 1
             stream.set_aside(rows.bad)
             super()._take(stream, PushedRows(rows.batch))
 

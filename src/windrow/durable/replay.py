@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,13 @@ class Replay:
         told = record.header
         asked = (told["text"], told["name"], told["algorithm"], told["store"])
         self._session.register(*asked, has_name=told.get("has_name"), plan=told.get("plan"))
+
+    def _replace(self, record: Record) -> None:
+        with suppress(CheckpointError):  # windows that did not agree then do not now
+            self._session.replaced(record.header["query"], record.header["text"])
+
+    def _drop_view(self, record: Record) -> None:
+        self._session.dropped_view(record.header["name"])
 
     def _stop(self, record: Record) -> None:
         self._session[record.header["query"]].stop()
@@ -260,6 +268,8 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "tables": Replay._saved_tables,
     "state": Replay._saved_state,
     "stop": Replay._stop,
+    "replace": Replay._replace,
+    "drop view": Replay._drop_view,
     "read": Replay._read,
     "batch": Replay._batch,
     "file rows": Replay._file_rows,

@@ -119,13 +119,18 @@ class JobRun:
             declare_stream(session, schema)
         job.table_sources()  # refused here, if a table has none
         self._declare_tables()
-        declare_views(session, job, sources)
+        self._declare_views(sources)
         for name, history in job.histories.items():
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(self._outlet(query, self._begun(query)))
+
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        declare_views(self.session, self.job, streams)
+
+    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        return self.session.query(query.text, query.name)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())

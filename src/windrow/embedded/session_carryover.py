@@ -127,7 +127,6 @@ class SessionCarryover:
         >>> changed.result().to_pylist()
         [{'x': 2, 'n': 1}]
         """
-        self._check_takes_state()
         carried, before = self._carryover_of(name), self._queries[name]
         del self._queries[name]
         try:

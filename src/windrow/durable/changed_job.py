@@ -1,0 +1,62 @@
+"""A job that goes on with another script: what has not changed keeps its state.
+
+Queries and views that the script no longer has end. A changed query takes over the rows of its
+windows where these agree; where they do not, and where a view that it reads has changed, it begins
+anew, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from windrow.durable.asked import printed
+from windrow.durable.session import DurableSession
+from windrow.embedded.query import EmbeddedQuery
+from windrow.errors import BindingError, CheckpointError, UnsupportedError, WindrowWarning
+from windrow.jobs.job import Job, JobQuery
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+
+__all__ = ["ChangedJob"]
+
+
+class ChangedJob:
+    """The difference between a job and the session that it goes on in."""
+
+    def __init__(self, session: DurableSession, job: Job) -> None:
+        self._session, self._job = session, job
+
+    def let_go(self) -> None:
+        """End what the script no longer has."""
+        session, job = self._session, self._job
+        for name in session.named_queries():
+            if name not in job.queries:
+                session[name].stop()
+        texts = {view.name: view.text for view in job.views.values()}
+        for name, text in session.declared_views().items():
+            if name not in texts or printed(texts[name]) != printed(text):
+                self._drop(name)
+
+    def _drop(self, view: str) -> None:
+        for reader in self._session.readers_of(view):
+            why = f"view {view!r}, which it reads, has changed"
+            self._tell_of(reader, why)
+            self._session[reader].stop()
+        self._session.drop_view(view)
+
+    def begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        """The query of the script, from where one of its name stood, if it can go on there."""
+        session = self._session
+        if session.has_changed(query.name, query.text):
+            try:
+                return session.replace(query.name, query.text)
+            except (BindingError, CheckpointError, UnsupportedError) as problem:
+                session.journal.check()  # not one that has ended the session
+                self._tell_of(query.name, problem.message)
+                session[query.name].stop()
+        return session.query(query.text, query.name)
+
+    def _tell_of(self, query: str, why: str) -> None:
+        warnings.warn(f"query {query!r} begins anew: {why}", WindrowWarning, stacklevel=2)

@@ -45,6 +45,8 @@ class Outlet:
         self.query = query
         self.running = running
         self.answers = 0  # rows so far
+        # Who else is shown all that the sink is given, answers and changes.
+        self.observer: Callable[[pa.Table, pa.Table], None] | None = None
         self._answered = answered
         self._batches = 0  # that were written
         self._writer: Writer | None = None
@@ -71,6 +73,8 @@ class Outlet:
         self.answers += answers.num_rows
         if self._writer is not None:
             self._write(self._writer, answers, changes)
+        if self.observer is not None:
+            self.observer(answers, changes)
         if answers.num_rows:
             self._answered(self.query.name, answers)
 

@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from windrow.connectors.contract import Sink, Source, question_not_written
+from windrow.connectors.dead_letters.places import letters_place
 from windrow.connectors.registry import sink_named, source_named
 from windrow.deferred import deferred
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
@@ -317,7 +318,7 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
             statement.lateness_us,
             statement.on_bad_row,
             statement.max_ahead,
-            _folder_of(statement.bad_rows_into),
+            letters_place(statement.bad_rows_into),
             statement.options,
         )
         job.catalog = job.catalog.with_stream(schema)
@@ -337,21 +338,6 @@ def _add_table(job: Job, statement: CreateTable) -> None:
         raise _placed(error, statement.place) from None
     source = None if statement.source is None else source_named(statement.source)
     job.tables[schema.name] = JobTable(schema, source, statement.place)
-
-
-def _folder_of(endpoint: Endpoint | None) -> str | None:
-    """Where bad rows go."""
-    if endpoint is None:
-        return None
-    folder = sink_named(endpoint).bad_rows_folder
-    if folder is None:
-        raise BindingError(
-            "WB526",
-            f"bad rows cannot be written with {endpoint.name}()",
-            hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or omit INTO",
-            place=endpoint.place,
-        )
-    return folder
 
 
 def _add_history(job: Job, statement: CreateHistory) -> None:

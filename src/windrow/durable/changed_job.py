@@ -1,6 +1,6 @@
 """A job that goes on with another script: what has not changed keeps its state.
 
-Queries and views that the script no longer has end. A changed query takes over the rows of its
+Queries that the script no longer has end. A changed query takes over the rows of its
 windows where these agree; where they do not, and where a view that it reads has changed, it begins
 anew, and a warning says so.
 """
@@ -27,24 +27,32 @@ class ChangedJob:
 
     def __init__(self, session: DurableSession, job: Job) -> None:
         self._session, self._job = session, job
+        self._others: dict[str, str] = {}  # of no script, and to begin anew
 
     def let_go(self) -> None:
-        """End what the script no longer has."""
+        """End what the script no longer has; what others have registered goes on."""
         session, job = self._session, self._job
-        for name in session.named_queries():
-            if name not in job.queries:
+        for name in session.job_progress.written:
+            if name not in job.queries and session.has_named(name):
                 session[name].stop()
         texts = {view.name: view.text for view in job.views.values()}
         for name, text in session.declared_views().items():
-            if name not in texts or printed(texts[name]) != printed(text):
+            if name in texts and printed(texts[name]) != printed(text):
                 self._drop(name)
 
     def _drop(self, view: str) -> None:
         for reader in self._session.readers_of(view):
             why = f"view {view!r}, which it reads, has changed"
-            self._tell_of(reader, why)
-            self._session[reader].stop()
+            self._tell_of(reader.name, why)
+            if reader.name not in self._job.queries:
+                self._others[reader.name] = self._session.told_of(reader)["text"]
+            reader.stop()
         self._session.drop_view(view)
+
+    def begin_others(self) -> None:
+        """Queries of no script read the views that there are now."""
+        for name, text in self._others.items():
+            self._session.query(text, name)
 
     def begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """The query of the script, from where one of its name stood, if it can go on there."""

@@ -90,6 +90,7 @@ class _DurableJobRun(JobRun):
         """Those of the script; queries that it no longer has, or that read others, have ended."""
         self.changed.let_go()
         super()._declare_views(streams)
+        self.changed.begin_others()
 
     def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
         return self.changed.begun(query)

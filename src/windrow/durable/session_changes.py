@@ -44,17 +44,17 @@ class ChangingSession(JobSession):
         running = self._queries_by_name()
         return name in running and self._asked[name].printed != printed(text)
 
-    def named_queries(self) -> list[str]:
-        """The running queries that somebody has named."""
-        return [name for name in self._queries_by_name() if self._asked[name].has_name]
+    def has_named(self, name: str) -> bool:
+        """Whether a query runs that somebody has given that name."""
+        return name in self._queries_by_name() and self._asked[name].has_name
 
     def declared_views(self) -> dict[str, str]:
         """The texts of all views, those first that read others."""
         return {view.name: view.text for view in reversed(self._catalog.views)}
 
-    def readers_of(self, view: str) -> list[str]:
+    def readers_of(self, view: str) -> list[EmbeddedQuery]:
         """The running queries that read a view, themselves or in other views."""
-        return [each.name for each in self._queries.values() if _reads(each, view)]
+        return [each for each in self._queries.values() if _reads(each, view)]
 
     def drop_view(self, name: str) -> None:
         """Declare a view no longer; no query reads it."""

@@ -59,11 +59,13 @@ class ChangedJob:
         session = self._session
         if session.has_changed(query.name, query.text):
             try:
-                return session.replace(query.name, query.text)
+                return session.replace(query.name, query.text, begin_anew=True)
             except (BindingError, CheckpointError, UnsupportedError) as problem:
                 session.journal.check()  # not one that has ended the session
                 self._tell_of(query.name, problem.message)
                 session[query.name].stop()
+        elif not session.has_named(query.name):
+            query.check_begins()
         return session.query(query.text, query.name)
 
     def _tell_of(self, query: str, why: str) -> None:

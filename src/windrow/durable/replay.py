@@ -126,7 +126,8 @@ class Replay:
 
     def _replace(self, record: Record) -> None:
         with suppress(CheckpointError):  # windows that did not agree then do not now
-            self._session.replaced(record.header["query"], record.header["text"])
+            told = record.header
+            self._session.replaced(told["query"], told["text"], begin_anew=told["anew"])
 
     def _drop_view(self, record: Record) -> None:
         self._session.dropped_view(record.header["name"])

@@ -23,19 +23,22 @@ class ChangingSession(JobSession):
     _has_dropped = False  # whether a view was dropped: others that read it wait for another
 
     @one_at_a_time
-    def replace(self, name: str, text: str) -> EmbeddedQuery:
-        """Change a query: the new one takes over the rows of its windows, the old one ends."""
+    def replace(self, name: str, text: str, *, begin_anew: bool = False) -> EmbeddedQuery:
+        """Change a query: the new one takes over the rows of its windows, the old one ends.
+
+        With begin_anew it begins with empty windows where these do not agree.
+        """
         self.journal.check()
         self.plan_of(text)  # raises before anything is written
         self._flush()
-        with self.journal.applying("replace", query=name, text=text):
-            made = self.replaced(name, text)
+        with self.journal.applying("replace", query=name, text=text, anew=begin_anew):
+            made = self.replaced(name, text, begin_anew=begin_anew)
         self._handed_out.add(name)
         return made
 
-    def replaced(self, name: str, text: str) -> EmbeddedQuery:
+    def replaced(self, name: str, text: str, *, begin_anew: bool) -> EmbeddedQuery:
         """The same, of a log."""
-        made = super().replace(name, text)
+        made = super().replace(name, text, begin_anew=begin_anew)
         self._asked[name] = replace(self._asked[name], text=text, printed=printed(text))
         return made
 

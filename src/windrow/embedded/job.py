@@ -155,6 +155,8 @@ class JobRun:
         declare_views(self.session, self.job, streams)
 
     def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        """A query at work."""
+        query.check_begins()
         return self.session.query(query.text, query.name)
 
     def _declare_tables(self) -> None:

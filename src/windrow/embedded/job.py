@@ -10,7 +10,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
 from windrow.embedded.live_job import follow_job, is_live
-from windrow.embedded.outlet import Outlet, check_sink, standings
+from windrow.embedded.outlet import Outlet, Running, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
@@ -143,17 +143,23 @@ class JobRun:
             declare_stream(session, schema)
         job.table_sources()  # refused here, if a table has none
         self._declare_tables()
-        declare_views(session, job, sources)
+        self._declare_views(sources)
         for name, history in job.histories.items():
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            self.outlets.append(self._begun(query))
+            self.outlets.append(self._outlet(query, self._begun(query)))
 
-    def _begun(self, query: JobQuery) -> Outlet:
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        declare_views(self.session, self.job, streams)
+
+    def _begun(self, query: JobQuery) -> Running:
         """A query at work."""
         query.check_begins()
-        return self.session.outlet_for(query, self._answered)
+        return self.session.query(query.text, query.name)
+
+    def _outlet(self, query: JobQuery, running: Running) -> Outlet:
+        return self.session.outlet_on(query, running, self._answered)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())

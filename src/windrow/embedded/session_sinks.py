@@ -117,7 +117,13 @@ class SessionSinks:
     @one_at_a_time
     def outlet_for(self, query: JobQuery, answered: Callable[[str, pa.Table], None]) -> Outlet:
         """Registers a query of a job, and opens its sink."""
-        running = self.query(query.text, query.name)
+        return self.outlet_on(query, self.query(query.text, query.name), answered)
+
+    @one_at_a_time
+    def outlet_on(
+        self, query: JobQuery, running: Any, answered: Callable[[str, pa.Table], None]
+    ) -> Outlet:
+        """Opens the sink of a query of a job that is at work."""
         alert = None if query.alert is None else self._alert_run(query.alert, running)
         return self.outlet_of(query, running, answered, alert)
 

@@ -24,6 +24,7 @@ SOURCES = {
     "jsonl": "windrow.connectors.files.connector",
     "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",

@@ -149,8 +149,12 @@ class JobRun:
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(self._begun(query))
+
+    def _begun(self, query: JobQuery) -> Outlet:
+        """A query at work."""
+        query.check_begins()
+        return self._outlet(query, self.session.query(query.text, query.name))
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())

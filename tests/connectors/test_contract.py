@@ -30,20 +30,20 @@ DESCRIBED_SOURCES = {
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
     "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
+    "mqtt": (
+        "mqtt('t/#', server = 'mqtt://h', client = 'c')",
+        sources.mqtt("t/#", "mqtt://h", "c"),
+    ),
     "postgres": (
         "postgres('t', url = 'u', position = 'id')",
         sources.postgres("t", "u", "id"),
     ),
-    "mqtt": (
-        "mqtt('a/b', server = 'mqtt://h', client = 'c')",
-        sources.mqtt("a/b", "mqtt://h", "c"),
-    ),
-    "stdin": ("stdin('csv')", sources.stdin("csv")),
-    "tcp": ("tcp(7)", sources.tcp(7)),
-    "udp": ("udp(7, format = 'csv')", sources.udp(7, format="csv")),
-    "unix": ("unix('rows.sock')", sources.unix("rows.sock")),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
+    "stdin": ("stdin(format = 'csv')", sources.stdin("csv")),
+    "tcp": ("tcp(7)", sources.tcp(7)),
+    "udp": ("udp(7)", sources.udp(7)),
+    "unix": ("unix('s')", sources.unix("s")),
 }
 DESCRIBED_SINKS = {
     "console": ("console()", sinks.console()),
@@ -168,6 +168,12 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
         writer = sink.open_in_process(ProcessRun("q", PLAN))
         assert writer.feeds
         writer.close()
+
+
+def test_functions_are_sinks_on_spark_alone() -> None:
+    for sink in (sinks.foreach(print), sinks.upserts(print), sinks.foreach_batch(print)):
+        with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
+            sink.open_in_process(ProcessRun("q", PLAN))
 
 
 def seen_in(sink: Sink, said: list[Any], capsys: pytest.CaptureFixture[str]) -> int:

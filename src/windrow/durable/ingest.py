@@ -275,6 +275,20 @@ class DurableIngest(Ingest):
         with self.journal.applying("polled", [batch_body(rows.batch)], **told):
             super().take_polled(name, rows, position)
 
+    def stage(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Rows of a source and its position, which are applied later."""
+        name = self.open_stream(stream).schema.name
+        self.flush()
+        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        with self.journal.applying("staged", [batch_body(rows.batch)], **told):
+            super().stage(name, rows, position)
+
+    def release(self, stream: str, count: int) -> None:
+        """Apply the first of the rows that are staged."""
+        self.flush()
+        with self.journal.applying("release", stream=stream, rows=count):
+            super().release(stream, count)
+
     def end_stream(self, stream: str) -> None:
         """Nothing more comes of this stream."""
         if not self.have_ended([stream]):

@@ -174,6 +174,15 @@ class Replay:
         rows = FileRows(batch, tuple(bad_rows_of(told)))
         self._session.ingest.take_polled(told["stream"], rows, told["position"])
 
+    def _staged(self, record: Record) -> None:
+        stream, told = self._stream_of(record), record.header
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.stage(told["stream"], rows, told["position"])
+
+    def _release(self, record: Record) -> None:
+        self._session.ingest.release(record.header["stream"], record.header["rows"])
+
     def _end_stream(self, record: Record) -> None:
         self._session.ingest.end_stream(record.header["stream"])
 
@@ -275,6 +284,8 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "batch": Replay._batch,
     "file rows": Replay._file_rows,
     "polled": Replay._polled,
+    "staged": Replay._staged,
+    "release": Replay._release,
     "end stream": Replay._end_stream,
     "hold": Replay._hold,
     "tables read": Replay._tables_read,

@@ -79,7 +79,7 @@ class Ingest(LiveIngest):
         self.lock = lock
         self.is_by_arrival = is_by_arrival
         self._idle, self._may_be_idle = IdleStreams(), False
-        self.positions = {}
+        self.positions, self.staged = {}, {}
         self.queued_bytes: Callable[[], int] = lambda: 0  # of what sources have given
         self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
@@ -119,7 +119,8 @@ class Ingest(LiveIngest):
 
     def _bytes_beside(self) -> int:
         """Bytes that are not governed, but count."""
-        return self._histories.nbytes + self.tables.nbytes + self.queued_bytes()
+        staged = sum(rows.nbytes for rows in self.staged.values()) if self.staged else 0
+        return self._histories.nbytes + self.tables.nbytes + self.queued_bytes() + staged
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""

@@ -43,6 +43,7 @@ PER_SECOND = 5_000  # 40 seconds: windows of 10 seconds fill, and rows leave the
 WARM_EVENTS = 10_000
 BATCHES, WARM_BATCHES = 4, 1
 BUCKETS = 2
+RIGHT = {True: "yes", False: "NO", None: "-"}
 
 
 def main() -> int:
@@ -132,7 +133,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         cells += [_thousands(row, "windrow_per_cpu_s"), _thousands(row, "windrow_later_per_cpu_s")]
         cells.append(f"{row['windrow_told']:,}")
         if "spark_kind" in row:
-            cells += [row["spark_kind"], "yes" if row["spark_is_right"] else "NO"]
+            cells += [row["spark_kind"], RIGHT[row["spark_is_right"]]]
             cells += [_thousands(row, "spark_per_cpu_s"), _thousands(row, "spark_later_per_cpu_s")]
             cells += [f"{row['spark_told']:,}", str(row["ratio"])]
         table.add_row(*cells)

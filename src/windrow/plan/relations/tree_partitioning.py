@@ -29,6 +29,7 @@ from windrow.plan.relations.algebra import (
     TopRows,
     Unnest,
     ValidRows,
+    Values,
     VersionScan,
     WindowFunctions,
 )
@@ -40,6 +41,7 @@ from windrow.plan.relations.table_partitioning import (
     Place,
     clash,
     copied_inputs,
+    copied_relations,
     copied_tables,
     places_of_tables,
     way_of_table,
@@ -56,6 +58,7 @@ __all__ = [
     "TreePartitioning",
     "bucket_words",
     "can_be_partitioned",
+    "has_first_rows",
     "tree_partitioning",
     "why_in_one_bucket",
 ]
@@ -79,7 +82,8 @@ class TreePartitioning:
     reason: why all rows must be in one bucket; '' where they need not. tables: of each table
     likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
     all buckets have all rows. received: of each relation that a stage is given the expressions over
-    its fields; none: its rows go by all they hold.
+    its fields; none: its rows go by all they hold. spread: the numbers of those that all buckets
+    are sent.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
@@ -87,6 +91,7 @@ class TreePartitioning:
     tables: tuple[tuple[Expr, ...], ...] = ()
     copied: frozenset[str] = frozenset()
     received: tuple[tuple[Expr, ...], ...] = ()
+    spread: frozenset[int] = frozenset()
 
     @property
     def is_sharded(self) -> bool:
@@ -104,7 +109,8 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
-    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+    is_last = not isinstance(plan.relation, Sent)
+    if is_last and plan.received and has_first_rows(plan.relation):
         return TreePartitioning((), "it has rows before any row has come")
     inputs: list[Place] = [
         (block, own) for block in plan.blocks for own in range(len(block.entries))
@@ -114,7 +120,9 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
+    spread = copied_relations(found[0])
     alike = [way for way in alike if copied_tables(way) == copied]
+    alike = [way for way in alike if copied_relations(way) == spread]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
     keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
     tables_from, received_from = len(inputs), len(inputs) + len(tables)
@@ -123,7 +131,24 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
         tables=tuple(keys[tables_from:received_from]),
         copied=copied,
         received=tuple(keys[received_from:]),
+        spread=spread,
     )
+
+
+def has_first_rows(node: Relation) -> bool:
+    """Whether it may have rows before any row of a stream has come; those of tables do not count.
+
+    A join has none where the input has none whose rows it keeps.
+    """
+    if isinstance(node, Block):
+        return node.plan.kind == "aggregate" and not node.plan.group_by
+    if isinstance(node, Received):
+        return node.begins
+    if isinstance(node, Join) and node.kind != "full":
+        sides = (node.left, node.right) if node.kind == "inner" else (node.left,)
+        return all(map(has_first_rows, sides))
+    is_one_row = isinstance(node, Aggregate) and not node.groups
+    return is_one_row or isinstance(node, Values) or any(map(has_first_rows, node.inputs))
 
 
 def can_be_partitioned(relation: Relation) -> bool:

@@ -24,9 +24,14 @@ SOURCES = {
     "jsonl": "windrow.connectors.files.connector",
     "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "stdin": "windrow.connectors.listening",
+    "tcp": "windrow.connectors.listening",
+    "udp": "windrow.connectors.listening",
+    "unix": "windrow.connectors.listening",
 }
 SINKS = {
     "console": "windrow.connectors.console",

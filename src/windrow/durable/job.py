@@ -17,7 +17,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
 from windrow.connectors.process_run import ProcessRun
-from windrow.durable.errors import files_have_changed
+from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
@@ -91,6 +91,13 @@ class _DurableJobRun(JobRun):
         for outlet in self.outlets:
             outlet.drain()  # what the run before has not, under the number that it had then
         super()._read(files, interruption)
+
+    def before_following(self) -> None:
+        """What the run before has answered and not written, under the number that it had then."""
+        if self.session.job_progress.batches:
+            raise read_otherwise(self.session.path)
+        for outlet in self.outlets:
+            outlet.drain()
 
     def _push(self, stream: str, rows: FileRows) -> None:
         self.session.push_read(stream, rows)

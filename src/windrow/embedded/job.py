@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
+from windrow.embedded.live_job import follow_job, is_live
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
@@ -102,15 +103,25 @@ class JobRun:
 
     def run(self) -> None:
         """Runs it, to the end of its sources or until it is interrupted."""
-        files = SideBySide(self.job.sources())
         try:
-            self.register()
-            with Interruption() as interruption:
-                self._read(files, interruption)
-                if not interruption.came:
-                    self._end()
+            if is_live(self):
+                follow_job(self)
+            else:
+                self._read_files()
         finally:
             self.close()
+
+    def _read_files(self) -> None:
+        files = SideBySide(self.job.sources())
+        self.register()
+        with Interruption() as interruption:
+            self._read(files, interruption)
+            if not interruption.came:
+                self._finish()
+                self.show_end()
+
+    def before_following(self) -> None:
+        """All is at work, and nothing was read yet."""
 
     def drain(self) -> None:
         """Hands what is new to all sinks."""
@@ -138,8 +149,12 @@ class JobRun:
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(self._begun(query))
+
+    def _begun(self, query: JobQuery) -> Outlet:
+        """A query at work."""
+        query.check_begins()
+        return self._outlet(query, self.session.query(query.text, query.name))
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
@@ -170,9 +185,9 @@ class JobRun:
             self.drain()
             self.watcher.stood(lambda: standings(self.session, self.outlets))
 
-    def _end(self) -> None:
+    def show_end(self) -> None:
+        """What the job has come to."""
         session, watcher = self.session, self.watcher
-        self._finish()
         for outlet in self.outlets:
             outlet.drain()
             if outlet.query.sink.shows == "result":

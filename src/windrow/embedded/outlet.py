@@ -33,13 +33,17 @@ def check_sink(query: JobQuery) -> None:
 
 
 class Outlet:
-    """Where one running query drains to; `answered` is called with answers, whatever the sink."""
+    """Where one running query drains to; `answered` is called with answers, whatever the sink.
+
+    before: that of the query in whose place it is, whose sink it goes on with if it has the same.
+    """
 
     def __init__(
         self,
         query: JobQuery,
         running: EmbeddedQuery | EmbeddedHistoryQuery,
         answered: Callable[[str, pa.Table], None],
+        before: Outlet | None = None,
     ) -> None:
         check_sink(query)
         self.query = query
@@ -50,7 +54,9 @@ class Outlet:
         self._answered = answered
         self._batches = 0  # that were written
         self._writer: Writer | None = None
-        if query.sink.shows is None:
+        if before is not None and before.query.sink == query.sink:
+            self._writer, self._batches = before._writer, before._batches
+        elif query.sink.shows is None:
             with self._written():
                 self._writer = self._opened()
 

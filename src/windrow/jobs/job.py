@@ -33,6 +33,7 @@ from windrow.sql.statements import (
     CreateStream,
     CreateTable,
     CreateView,
+    Creation,
     Endpoint,
     Explain,
     QueryText,
@@ -61,6 +62,7 @@ __all__ = [
     "JobTable",
     "JobView",
     "job_of",
+    "no_query_replaced",
     "with_statement",
 ]
 
@@ -120,6 +122,22 @@ class JobQuery:
     plan: RunnablePlan | HistoryPlan
     sink: Sink
     place: Place | None = field(default=None, compare=False)
+    mode: Creation = "create"
+
+    def check_begins(self) -> None:
+        """Refuses to replace what nobody has begun."""
+        if self.mode == "replace":
+            raise no_query_replaced(self.name, self.place)
+
+
+def no_query_replaced(name: str, place: Place | None = None) -> BindingError:
+    """The refusal to change a query that there is not."""
+    return BindingError(
+        "WB530",
+        f"there is no query {name!r} to be replaced",
+        hint=f"CREATE OR REPLACE QUERY {name} begins it where there is none",
+        place=place,
+    )
 
 
 @dataclass
@@ -278,7 +296,8 @@ def _add_known(job: Job, statement: Statement) -> None:
     elif isinstance(statement, CreateTable):
         _add_table(job, statement)
     elif isinstance(statement, CreateQuery):
-        _add_query(job, statement.name, statement.select, statement.sink, statement.place)
+        place = statement.place
+        _add_query(job, statement.name, statement.select, statement.sink, place, statement.mode)
     elif isinstance(statement, CreateView):
         _add_view(job, statement)
     elif isinstance(statement, QueryText):
@@ -409,14 +428,25 @@ def _schemas(job: Job) -> dict[str, HistorySchema]:
 
 
 def _add_query(
-    job: Job, name: str, select: QueryText, sink: Endpoint | None, place: Place | None
+    job: Job,
+    name: str,
+    select: QueryText,
+    sink: Endpoint | None,
+    place: Place | None,
+    mode: Creation = "create",
 ) -> None:
     kind = "query" if job.catalog.view(name) is None else "view"
-    if kind == "view" or name in job.queries or name in job.questions:
-        message = f"a {kind} named {name!r} exists already"
-        raise BindingError("WB517", message, hint="choose another name", place=place)
+    before = job.queries.get(name)
+    is_replaced = mode != "create" and before is not None
+    if kind == "view" or name in job.questions or (before is not None and not is_replaced):
+        message, hint = f"a {kind} named {name!r} exists already", "choose another name"
+        if before is not None:
+            hint += f", or write CREATE OR REPLACE QUERY {name}, which takes its place"
+        raise BindingError("WB517", message, hint=hint, place=place)
     plan = _plan_of(job, select)
-    job.queries[name] = JobQuery(name, _text_of(select), plan, sink_named(sink), place)
+    chosen = before.sink if before is not None and sink is None else sink_named(sink)
+    stays = mode if before is None else before.mode
+    job.queries[name] = JobQuery(name, _text_of(select), plan, chosen, place, stays)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:

@@ -69,10 +69,12 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
     tables: Sequence[TableFeed] = (),
     begins: str = "",
+    control: str = "",
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch; tables: those it reads.
 
-    begins: the folder with what buckets have before their first batch, '' for nothing.
+    begins: the folder with what buckets have before their first batch, '' for nothing. control:
+    where orders are, if not in the checkpoint.
     """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
@@ -94,7 +96,7 @@ def shard_outputs(
         for name in plan.streams
     ]
     packed += [_packed_table(text, feed, checkpoint, buckets) for feed in tables]
-    packed.append(control_packets(session, checkpoint.control.uri, buckets))
+    packed.append(control_packets(session, control or checkpoint.control.uri, buckets))
     if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
         schemas = [feed.schema for feed in tables]
         return _given_by_stages(plan, text, owner, buckets, packed, schemas)

@@ -34,9 +34,10 @@ from windrow.plan.relations.algebra import (
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.exact_sums import summed_in_words
 from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
+from windrow.plan.relations.first_rows import has_first_rows
 from windrow.plan.relations.references import FreshIds, passed
 from windrow.plan.relations.rules.partial_aggregates import partial_of
-from windrow.plan.relations.tree_partitioning import can_be_partitioned, has_first_rows
+from windrow.plan.relations.tree_partitioning import can_be_partitioned
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.schema import BIGINT
 

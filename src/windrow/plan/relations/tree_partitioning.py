@@ -29,12 +29,12 @@ from windrow.plan.relations.algebra import (
     TopRows,
     Unnest,
     ValidRows,
-    Values,
     VersionScan,
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
+from windrow.plan.relations.first_rows import has_first_rows
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
 from windrow.plan.relations.table_partitioning import (
@@ -58,7 +58,6 @@ __all__ = [
     "TreePartitioning",
     "bucket_words",
     "can_be_partitioned",
-    "has_first_rows",
     "tree_partitioning",
     "why_in_one_bucket",
 ]
@@ -133,22 +132,6 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
         received=tuple(keys[received_from:]),
         spread=spread,
     )
-
-
-def has_first_rows(node: Relation) -> bool:
-    """Whether it may have rows before any row of a stream has come; those of tables do not count.
-
-    A join has none where the input has none whose rows it keeps.
-    """
-    if isinstance(node, Block):
-        return node.plan.kind == "aggregate" and not node.plan.group_by
-    if isinstance(node, Received):
-        return node.begins
-    if isinstance(node, Join) and node.kind != "full":
-        sides = (node.left, node.right) if node.kind == "inner" else (node.left,)
-        return all(map(has_first_rows, sides))
-    is_one_row = isinstance(node, Aggregate) and not node.groups
-    return is_one_row or isinstance(node, Values) or any(map(has_first_rows, node.inputs))
 
 
 def can_be_partitioned(relation: Relation) -> bool:

@@ -15,6 +15,7 @@ from support.streams import plan_of
 from windrow import sinks, sources
 from windrow.connectors import registry
 from windrow.connectors.contract import Sink, Source
+from windrow.connectors.http.connector import HttpSource
 from windrow.connectors.process_run import ProcessRun
 from windrow.errors import BindingError, UnsupportedError
 from windrow.jobs.job import job_of
@@ -27,6 +28,7 @@ DESCRIBED_SOURCES = {
     "parquet": ("parquet('in')", sources.parquet("in")),
     "csv": ("csv('in', delimiter = ';')", sources.csv("in", delimiter=";")),
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
+    "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),

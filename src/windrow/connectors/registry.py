@@ -22,9 +22,16 @@ SOURCES = {
     "parquet": "windrow.connectors.files.connector",
     "csv": "windrow.connectors.files.connector",
     "jsonl": "windrow.connectors.files.connector",
+    "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
+    "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "stdin": "windrow.connectors.listening",
+    "tcp": "windrow.connectors.listening",
+    "udp": "windrow.connectors.listening",
+    "unix": "windrow.connectors.listening",
 }
 SINKS = {
     "console": "windrow.connectors.console",

@@ -17,7 +17,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
 from windrow.connectors.process_run import ProcessRun
-from windrow.durable.errors import files_have_changed
+from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
@@ -35,18 +35,26 @@ from windrow.rows.file_rows import FileRows
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
 
-__all__ = ["run_durable"]
+__all__ = ["durable_run", "run_durable"]
 
 
 def run_durable(job: Job, watcher: JobWatcher, path: str | os.PathLike[str]) -> None:
     """Runs the job; what it has read and answered is in that folder."""
-    settings = job.settings
-    said = (settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone)
-    session = open_session(path, *said, "text", "interval")
+    run = durable_run(job, watcher, path)
     try:
-        _DurableJobRun(session, job, watcher).run()
+        run.run()
     finally:
-        session.stop()
+        run.session.stop()
+
+
+def durable_run(
+    job: Job, watcher: JobWatcher, path: str | os.PathLike[str], memory: int | None = None
+) -> JobRun:
+    """A run of the job in the session whose state is there; memory: instead of the script's."""
+    settings = job.settings
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    said = (budget, settings.clock or COMPLETE, settings.time_zone)
+    return _DurableJobRun(open_session(path, *said, "text", "interval"), job, watcher)
 
 
 class _DurableJobRun(JobRun):
@@ -83,6 +91,13 @@ class _DurableJobRun(JobRun):
         for outlet in self.outlets:
             outlet.drain()  # what the run before has not, under the number that it had then
         super()._read(files, interruption)
+
+    def before_following(self) -> None:
+        """What the run before has answered and not written, under the number that it had then."""
+        if self.session.job_progress.batches:
+            raise read_otherwise(self.session.path)
+        for outlet in self.outlets:
+            outlet.drain()
 
     def _push(self, stream: str, rows: FileRows) -> None:
         self.session.push_read(stream, rows)

@@ -24,7 +24,8 @@ _LOGGER = logging.getLogger(__name__)
 class Feeding:
     """Runs a loop until all sources are done, or somebody stops it.
 
-    after: is called when rows were taken or time has moved. raises: whether the first failure of a
+    after: is called when rows were taken or time has moved. noted: with each failure of others
+    than the session itself. raises: whether the first failure of a
     source or a query ends it; otherwise the others go on, and progress() shows it. Rows that are
     refused for lack of memory never end it: they are counted, and told once.
     """
@@ -37,9 +38,10 @@ class Feeding:
         memory: int,
         *,
         after: Callable[[], None] = lambda: None,
+        noted: Callable[[WindrowError], None] = lambda _: None,
         raises: bool,
     ) -> None:
-        self._raises = raises
+        self._raises, self._noted = raises, noted
         self._told: set[tuple[str, str]] = set()
         self._stopping, self._ended = threading.Event(), threading.Event()
         self._stop_within_s = STOP_WITHIN_S
@@ -101,6 +103,7 @@ class Feeding:
         """A source or a query has failed, or rows were refused."""
         if self._raises and not isinstance(problem, AdmissionError):
             raise problem
+        self._noted(problem)
         if (stream, problem.code) not in self._told:
             self._told.add((stream, problem.code))
             _LOGGER.warning("stream %s: %s", stream, problem)

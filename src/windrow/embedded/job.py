@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
+from windrow.embedded.live_job import follow_job, is_live
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
@@ -30,6 +31,7 @@ __all__ = [
     "declare_stream",
     "declare_tables",
     "declare_views",
+    "embedded_run",
     "run_embedded",
 ]
 
@@ -39,11 +41,15 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
+    embedded_run(job, watcher).run()
+
+
+def embedded_run(job: Job, watcher: JobWatcher, memory: int | None = None) -> JobRun:
+    """A run of the job in a session of its own; memory: instead of what the script sets."""
     settings = job.settings
-    session = EmbeddedSession(
-        settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
-    )
-    JobRun(session, job, watcher).run()
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    session = EmbeddedSession(budget, settings.clock or COMPLETE, settings.time_zone)
+    return JobRun(session, job, watcher)
 
 
 def declare_functions(session: EmbeddedSession, job: Job) -> None:
@@ -97,18 +103,37 @@ class JobRun:
 
     def run(self) -> None:
         """Runs it, to the end of its sources or until it is interrupted."""
-        files = SideBySide(self.job.sources())
         try:
-            self._register()
-            with Interruption() as interruption:
-                self._read(files, interruption)
-                if not interruption.came:
-                    self._end()
+            if is_live(self):
+                follow_job(self)
+            else:
+                self._read_files()
         finally:
-            for outlet in self.outlets:
-                outlet.close()
+            self.close()
 
-    def _register(self) -> None:
+    def _read_files(self) -> None:
+        files = SideBySide(self.job.sources())
+        self.register()
+        with Interruption() as interruption:
+            self._read(files, interruption)
+            if not interruption.came:
+                self._finish()
+                self.show_end()
+
+    def before_following(self) -> None:
+        """All is at work, and nothing was read yet."""
+
+    def drain(self) -> None:
+        """Hands what is new to all sinks."""
+        for outlet in self.outlets:
+            outlet.drain()
+
+    def close(self) -> None:
+        """The run has ended: sinks are closed."""
+        for outlet in self.outlets:
+            outlet.close()
+
+    def register(self) -> None:
         """All that the job declares, at work."""
         job, session = self.job, self.session
         sources = job.sources()
@@ -124,8 +149,12 @@ class JobRun:
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(self._begun(query))
+
+    def _begun(self, query: JobQuery) -> Outlet:
+        """A query at work."""
+        query.check_begins()
+        return self._outlet(query, self.session.query(query.text, query.name))
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
@@ -153,13 +182,12 @@ class JobRun:
             self._push(stream, batch)
             rows += batch.num_rows
             self.watcher.advanced(rows, files.fraction)
-            for outlet in self.outlets:
-                outlet.drain()
+            self.drain()
             self.watcher.stood(lambda: standings(self.session, self.outlets))
 
-    def _end(self) -> None:
+    def show_end(self) -> None:
+        """What the job has come to."""
         session, watcher = self.session, self.watcher
-        self._finish()
         for outlet in self.outlets:
             outlet.drain()
             if outlet.query.sink.shows == "result":

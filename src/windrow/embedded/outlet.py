@@ -33,22 +33,30 @@ def check_sink(query: JobQuery) -> None:
 
 
 class Outlet:
-    """Where one running query drains to; `answered` is called with answers, whatever the sink."""
+    """Where one running query drains to; `answered` is called with answers, whatever the sink.
+
+    before: that of the query in whose place it is, whose sink it goes on with if it has the same.
+    """
 
     def __init__(
         self,
         query: JobQuery,
         running: EmbeddedQuery | EmbeddedHistoryQuery,
         answered: Callable[[str, pa.Table], None],
+        before: Outlet | None = None,
     ) -> None:
         check_sink(query)
         self.query = query
         self.running = running
         self.answers = 0  # rows so far
+        # Who else is shown all that the sink is given, answers and changes.
+        self.observer: Callable[[pa.Table, pa.Table], None] | None = None
         self._answered = answered
         self._batches = 0  # that were written
         self._writer: Writer | None = None
-        if query.sink.shows is None:
+        if before is not None and before.query.sink == query.sink:
+            self._writer, self._batches = before._writer, before._batches
+        elif query.sink.shows is None:
             with self._written():
                 self._writer = self._opened()
 
@@ -71,6 +79,8 @@ class Outlet:
         self.answers += answers.num_rows
         if self._writer is not None:
             self._write(self._writer, answers, changes)
+        if self.observer is not None:
+            self.observer(answers, changes)
         if answers.num_rows:
             self._answered(self.query.name, answers)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from windrow.connectors.contract import not_read_here
 from windrow.deferred import deferred
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.live_receiver import LiveReceiver
-from windrow.errors import BindingError, DataError
+from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import span_of
 from windrow.interruption import Interruption
 from windrow.schema import StreamSchema
@@ -117,7 +117,26 @@ class SessionSources:
         feeding = self._feeding
         return {"sources": {} if feeding is None else feeding.progress()}
 
-    def _begun_feeding(self, *, raises: bool, after: Callable[[], None] = lambda: None) -> Feeding:
+    def feeding(
+        self,
+        sources: Mapping[str, Source],
+        after: Callable[[], None],
+        noted: Callable[[WindrowError], None],
+    ) -> Feeding:
+        """What feeds a job from its sources, by stream, once it is started.
+
+        after: is called when rows were taken or time has moved; noted: with what goes wrong.
+        """
+        self._sources.update(sources)
+        return self._begun_feeding(raises=False, after=after, noted=noted)
+
+    def _begun_feeding(
+        self,
+        *,
+        raises: bool,
+        after: Callable[[], None] = lambda: None,
+        noted: Callable[[WindrowError], None] = lambda _: None,
+    ) -> Feeding:
         with self._lock:
             self._check_can_feed()
             streams = self._ingest.streams
@@ -129,7 +148,9 @@ class SessionSources:
             for schema, source in sources.values():
                 source.check(schema)
             beside = (self._ingest.positions, self.memory)
-            made = Feeding(self._receiver(), sources, *beside, after=after, raises=raises)
+            made = Feeding(
+                self._receiver(), sources, *beside, after=after, noted=noted, raises=raises
+            )
             self._feeding, self._ingest.queued_bytes = made, lambda: made.nbytes
             return made
 

@@ -61,5 +61,5 @@ class _Reader:
 
 def check_source(stream: str, source: Source) -> None:
     """Refuses a source that only Spark can read."""
-    if not source.in_process:
+    if not source.in_process and not source.is_live:
         raise not_read_here(stream, source)

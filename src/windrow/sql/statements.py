@@ -23,6 +23,7 @@ __all__ = [
     "CreateStream",
     "CreateTable",
     "CreateView",
+    "Creation",
     "Endpoint",
     "Explain",
     "FromEnvironment",
@@ -43,6 +44,8 @@ __all__ = [
 
 # What becomes of a row in which an expression has no value.
 OnError = OneOf["fail", "null", "set_aside"]
+# What a statement does about a query of its name.
+Creation = OneOf["create", "replace", "create or replace"]
 
 
 @dataclass(frozen=True)
@@ -298,12 +301,17 @@ class CreateHistory:
 
 @dataclass(frozen=True)
 class CreateQuery:
-    """CREATE QUERY name AS SELECT ... [INTO sink(options)]."""
+    """CREATE QUERY name AS SELECT ... [INTO sink(options)], or a form of REPLACE.
+
+    mode: 'replace' is of a query that there is; 'create or replace' begins one where it cannot go
+    on from that.
+    """
 
     name: str
     select: QueryText
     sink: Endpoint | None = None
     place: Place | None = field(default=None, compare=False)
+    mode: Creation = "create"
 
 
 @dataclass(frozen=True)

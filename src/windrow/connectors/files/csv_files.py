@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
-from windrow.schema import StreamSchema
+from windrow.schema import Column, StreamSchema
 
 __all__ = ["CsvText", "check_header", "check_names", "read_csv"]
 
@@ -108,33 +108,39 @@ def _carefully(
 
 
 class CsvText:
-    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not."""
+    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not.
 
-    def __init__(self, schema: StreamSchema, delimiter: str) -> None:
+    columns: those that the records have; None: all.
+    """
+
+    def __init__(
+        self, schema: StreamSchema, delimiter: str, columns: Sequence[Column] | None = None
+    ) -> None:
         self._schema = schema
-        self._names = [column.name for column in schema.columns]
-        self._kinds = {column.name: read_type(column.type) for column in schema.columns}
+        self._columns = schema.columns if columns is None else columns
+        self._names = [column.name for column in self._columns]
+        self._kinds = {column.name: read_type(column.type) for column in self._columns}
         self._parsing = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
 
     def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
-        """A reader of a whole file."""
+        """A reader of a file, block by block."""
         reading = pa_csv.ReadOptions(
             column_names=self._names, skip_rows=skipped_lines, block_size=BLOCK_BYTES
         )
         return pa_csv.open_csv(file, reading, self._parsing, self._converting(self._kinds))
 
     def parsed(self, data: bytes) -> pa.Table:
-        """The rows of whole records."""
+        """The rows that the text says."""
         return dated(self._schema, self._read(data, self._converting(self._kinds)))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
-        """The column of a record that cannot be read, and what is wrong with it."""
+        """Of a record that cannot be read the column, and what is wrong."""
         bare = dict.fromkeys(self._names, pa.binary())
         try:
             values = self._read(record, self._converting(bare)).to_pylist()[0]
         except (pa.ArrowException, IndexError) as problem:
             return None, cut(str(problem))
-        for column in self._schema.columns:
+        for column in self._columns:
             value = values[column.name]
             if value is not None and not _is_utf8(value):
                 return column.name, NOT_UTF8

@@ -77,18 +77,22 @@ def _blocks(opened: BinaryIO) -> Iterator[Record]:
 
 
 class JsonText:
-    """How lines of JSON are read; keys that are no columns do not count, or are refused."""
+    """How lines of JSON are read; keys that are no columns do not count, or are refused.
 
-    def __init__(self, schema: StreamSchema) -> None:
+    columns: those that the lines have; None: all.
+    """
+
+    def __init__(self, schema: StreamSchema, columns: Sequence[Column] | None = None) -> None:
         self._schema = schema
+        self._columns = schema.columns if columns is None else columns
         self._refuses_others = schema.options.unknown_fields == "refuse"
 
     def parsed(self, data: bytes) -> pa.Table:
-        """The rows of whole lines."""
-        return dated(self._schema, self._read(data, self._schema.columns))
+        """The rows that the text says."""
+        return dated(self._schema, self._read(data, self._columns))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
-        """The column of a line that cannot be read, and what is wrong with it."""
+        """Of a record that cannot be read the column, and what is wrong."""
         # What is not UTF-8 becomes surrogates, by which its column is found.
         try:
             value = json.loads(record.decode("utf-8-sig", "surrogateescape"))
@@ -98,11 +102,11 @@ class JsonText:
             return None, f"it is not JSON: {problem}"
         if not isinstance(value, dict):
             return None, "it is not a JSON object"
-        for column in self._schema.columns:
+        for column in self._columns:
             why = self._fault_of(column, value.get(column.name))
             if why:
                 return column.name, why
-        known = {column.name for column in self._schema.columns}
+        known = {column.name for column in self._columns}
         if self._refuses_others and not value.keys() <= known:
             other = next(name for name in value if name not in known)
             return None, f"it has the field {other!r}, which is no column"
@@ -162,7 +166,7 @@ class JsonText:
 
     def _is_strict(self, columns: Sequence[Column]) -> bool:
         """Whether other fields are refused; with columns that others read, they cannot be known."""
-        return self._refuses_others and len(columns) == len(self._schema.columns)
+        return self._refuses_others and len(columns) == len(self._columns)
 
     def _by_arrow(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
         kinds = {column.name: read_type(column.type) for column in columns}

@@ -17,7 +17,7 @@ from windrow.connectors import registry
 from windrow.connectors.contract import Sink, Source
 from windrow.connectors.http.connector import HttpSource
 from windrow.connectors.process_run import ProcessRun
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.schema import StreamSchema, columns_of
 
@@ -30,8 +30,20 @@ DESCRIBED_SOURCES = {
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
     "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
+    "mqtt": (
+        "mqtt('t/#', server = 'mqtt://h', client = 'c')",
+        sources.mqtt("t/#", "mqtt://h", "c"),
+    ),
+    "postgres": (
+        "postgres('t', url = 'u', position = 'id')",
+        sources.postgres("t", "u", "id"),
+    ),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
+    "stdin": ("stdin(format = 'csv')", sources.stdin("csv")),
+    "tcp": ("tcp(7)", sources.tcp(7)),
+    "udp": ("udp(7)", sources.udp(7)),
+    "unix": ("unix('s')", sources.unix("s")),
 }
 DESCRIBED_SINKS = {
     "console": ("console()", sinks.console()),
@@ -140,6 +152,9 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
             sink.open_in_process(ProcessRun("q", PLAN))
     elif name == "postgres":
         with pytest.raises(BindingError, match="WB448"):
+            sink.open_in_process(ProcessRun("q", PLAN))
+    elif name == "kafka":
+        with pytest.raises(DataError, match="WD481"):
             sink.open_in_process(ProcessRun("q", PLAN))
     elif sink.shows is None:
         writer = sink.open_in_process(ProcessRun("q", PLAN))

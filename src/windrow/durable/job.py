@@ -17,6 +17,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
 from windrow.connectors.process_run import ProcessRun
+from windrow.durable.changed_job import ChangedJob
 from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
@@ -62,6 +63,10 @@ class _DurableJobRun(JobRun):
 
     session: DurableSession
 
+    def __init__(self, session: DurableSession, job: Job, watcher: JobWatcher) -> None:
+        super().__init__(session, job, watcher)
+        self.changed = ChangedJob(session, job)
+
     def _declare_tables(self) -> None:
         """They are read once: what they were then is in the state."""
         if self.session.job_progress.has_read_tables:
@@ -81,13 +86,25 @@ class _DurableJobRun(JobRun):
                 with self.session.giving_piece(number):
                     give_changes(session, table, piece)
 
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        """Those of the script; queries that it no longer has, or that read others, have ended."""
+        self.changed.let_go()
+        super()._declare_views(streams)
+        self.changed.begin_others()
+
+    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        return self.changed.begun(query)
+
     def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
         return _DurableOutlet(self.session, query, running, self._answered)
 
     def _read(self, files: SideBySide, interruption: Interruption) -> None:
-        for _ in range(self.session.job_progress.batches):
-            if files.next_batch() is None:
-                raise files_have_changed(self.session.path)
+        progress = self.session.job_progress
+        # A snapshot of an earlier version knows no streams: batches came in the order of time.
+        counted = progress.batches - sum(progress.read.values())
+        are_there = all(files.next_batch() is not None for _ in range(counted))
+        if not are_there or not files.skip(progress.read):
+            raise files_have_changed(self.session.path)
         for outlet in self.outlets:
             outlet.drain()  # what the run before has not, under the number that it had then
         super()._read(files, interruption)

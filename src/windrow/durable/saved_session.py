@@ -34,6 +34,8 @@ def why_no_snapshot(session: DurableSession) -> str | None:
     ingest = session.ingest
     if any(each.has_waiting or each._suspects for each in ingest.streams.values()):
         return "rows wait"
+    if ingest.staged:
+        return "rows of sources are not applied yet"
     if session.views_running:
         return "views run"
     operators = session.past.operators.values()

@@ -144,17 +144,20 @@ class JobRun:
             declare_stream(session, schema)
         job.table_sources()  # refused here, if a table has none
         self._declare_tables()
-        declare_views(session, job, sources)
+        self._declare_views(sources)
         for name, history in job.histories.items():
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            self.outlets.append(self._begun(query))
+            self.outlets.append(self._outlet(query, self._begun(query)))
 
-    def _begun(self, query: JobQuery) -> Outlet:
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        declare_views(self.session, self.job, streams)
+
+    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """A query at work."""
         query.check_begins()
-        return self._outlet(query, self.session.query(query.text, query.name))
+        return self.session.query(query.text, query.name)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())

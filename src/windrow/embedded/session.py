@@ -85,7 +85,6 @@ class EmbeddedSession(
     """
 
     _ingest_kind: type[Ingest] = Ingest
-    _query_kind: type[EmbeddedQuery] = EmbeddedQuery
 
     def __init__(
         self,
@@ -239,7 +238,7 @@ class EmbeddedSession(
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = carried is not None or keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
-        query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query = self._new_query(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
@@ -261,6 +260,9 @@ class EmbeddedSession(
             query.stop()
             raise
         return query
+
+    def _new_query(self, *given: Any, **named: Any) -> EmbeddedQuery:
+        return EmbeddedQuery(*given, **named)
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""

@@ -45,7 +45,6 @@ from windrow.spark.shuffle.task_packer import TaskPacker, packing
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
-from windrow.storage import Storage
 from windrow.table_schema import TableSchema
 
 __all__ = [
@@ -128,7 +127,7 @@ def _given_by_stages(
     # What cannot be partitioned is in the first bucket.
     used = [buckets if stage.partitioning.is_sharded else buckets[:1] for stage in plan.stages]
     frame = reduce(DataFrame.union, packed)
-    as_frames = takes_frames(_spark_part(checkpoint))
+    as_frames = takes_frames(checkpoint.spark_part)
     for number, own in enumerate(used):
         receivers = used[number + 1] if number + 1 < len(used) else ()
         given = (text, prints, owner, number, len(receivers), tables_text(read[number]))
@@ -253,11 +252,7 @@ def _given_by(
     checkpoint: QueryCheckpoint | HistoryCheckpoint,
 ) -> DataFrame:
     packets = reduce(DataFrame.union, packed)
-    return _by_bucket(operator, packets, OUTPUT_SCHEMA, takes_frames(_spark_part(checkpoint)))
-
-
-def _spark_part(checkpoint: QueryCheckpoint | HistoryCheckpoint) -> Storage:
-    return checkpoint.storage.under("spark")
+    return _by_bucket(operator, packets, OUTPUT_SCHEMA, takes_frames(checkpoint.spark_part))
 
 
 def _by_bucket(

@@ -10,6 +10,7 @@ from windrow.connectors.contract import Source
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.listening import Listening, Stdin
+from windrow.connectors.mqtt.connector import MqttSource
 from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.record_cutter import Framing
@@ -20,6 +21,7 @@ __all__ = [
     "FileSource",
     "KafkaSource",
     "Listening",
+    "MqttSource",
     "PostgresSource",
     "Rate",
     "Socket",
@@ -28,6 +30,7 @@ __all__ = [
     "csv",
     "jsonl",
     "kafka",
+    "mqtt",
     "parquet",
     "postgres",
     "rate",
@@ -131,6 +134,46 @@ def kafka(
         group=group,
         delimiter=delimiter,
         registry=registry,
+    )
+
+
+def mqtt(
+    topic: str,
+    server: str,
+    client: str,
+    format: str = "json",  # noqa: A002 - as in scripts
+    acknowledged: bool = True,
+    kept_for: str = "7 days",
+    time_from: str = "column",
+    from_message: Mapping[str, str] | None = None,
+    delimiter: str = ",",
+    avro_schema: str | None = None,
+    registry: str | None = None,
+    ca: str | None = None,
+) -> MqttSource:
+    """Messages of an MQTT broker, in this process; topics with + and # for parts of them.
+
+    client: the name under which the broker keeps what comes while nobody reads, for kept_for.
+    acknowledged: False reads with QoS 0: what a crash hits is lost. time_from: 'column' of the
+    payload, or 'arrival'. from_message: columns that are not in the payload, each with 'topic',
+    'retain' or 'arrival'. ca: a file of certificates, for mqtts://.
+
+    >>> mqtt("rooms/+/temp", "mqtt://broker", "building").guarantee
+    'at least once'
+    """
+    return MqttSource(
+        topic,
+        server,
+        client,
+        format,
+        int(acknowledged),
+        kept_for,
+        time_from,
+        dict(from_message or {}),
+        delimiter,
+        avro_schema,
+        registry,
+        ca,
     )
 
 
@@ -238,6 +281,6 @@ def source_given(source: object) -> Source:
         "WB441",
         f"{source!r} is not a source",
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
-        "postgres(query, url, position), rate(), socket(host, port), tcp(port), udp(port), "
-        "unix(path) or stdin()",
+        "mqtt(topic, server, client), postgres(query, url, position), rate(), socket(host, port), "
+        "tcp(port), udp(port), unix(path) or stdin()",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import windrow
 from windrow.connectors.contract import Source
@@ -198,6 +201,66 @@ def test_streams_that_catch_up_come_in_the_order_of_event_time() -> None:
         driven.poll("b")
         driven.take()
     assert order == [*range(1, 8)]
+
+
+SUMS = {name: f"SELECT COUNT(*) AS n, SUM({name}.x) AS x FROM {name} [9 SECONDS]" for name in "ab"}
+
+
+def batches(gaps: list[list[int]]) -> list[tuple[int, ...]]:
+    """Seconds that never go back, by the gaps between them."""
+    at = 0
+    return [tuple(at := at + gap for gap in some) for some in gaps]
+
+
+def by_arrival(path: Path, steps: dict[str, list[Any]]) -> Driven:
+    session = windrow.connect(path=path, clock="arrival")
+    for name in steps:
+        session.stream(name, COLUMNS, time="ts")
+    for name, text in SUMS.items():
+        session.query(text, name)
+    sources = {name: Telling(each, is_endless=True) for name, each in steps.items()}
+    return Driven(session, **sources)
+
+
+SECONDS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=5)
+
+
+@given(SECONDS, SECONDS, st.lists(st.sampled_from(["a", "b", "take", "stop"]), max_size=25))
+@settings(deadline=None, max_examples=15)
+def test_by_arrival_streams_that_catch_up_make_no_row_late(
+    gaps_a: list[list[int]], gaps_b: list[list[int]], moves: list[str]
+) -> None:
+    steps = {"a": batches(gaps_a), "b": batches(gaps_b)}
+    with tempfile.TemporaryDirectory() as path:
+        driven = by_arrival(Path(path), steps)
+        for move in moves:
+            if move == "stop":
+                driven.session.stop()
+                driven = by_arrival(Path(path), steps)
+            elif move == "take":
+                driven.loop.step(0)
+            else:
+                driven.poll(move)
+        for _ in range(len(gaps_a + gaps_b) + 2):
+            driven.poll("a")
+            driven.poll("b")
+            driven.take()
+        ledger = driven.session.ledger()
+        driven.session.finish()
+        results = [driven.session[name].result().to_pylist() for name in SUMS]
+        driven.session.stop()
+    total = sum(map(len, steps["a"] + steps["b"]))
+    assert ledger["late"].to_pylist() == [0, 0]
+    assert sum(ledger["rows_in"].to_pylist()) == total
+    merged = windrow.connect(clock="arrival")
+    for name in "ab":
+        merged.stream(name, COLUMNS, time="ts")
+    wanted = [merged.query(text, name) for name, text in SUMS.items()]
+    every = [(second, name) for name in "ab" for batch in steps[name] for second in batch]
+    for second, name in sorted(every):
+        merged.push(name, rows(merged._ingest.streams[name].schema, second).batch)
+    merged.finish()
+    assert results == [query.result().to_pylist() for query in wanted]
 
 
 def test_the_queue_has_a_limit_and_counts() -> None:

@@ -24,6 +24,7 @@ SOURCES = {
     "jsonl": "windrow.connectors.files.connector",
     "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
@@ -43,7 +44,9 @@ SINKS = {
     "memory": "windrow.connectors.memory",
     "parquet": "windrow.connectors.parquet.connector",
     "postgres": "windrow.connectors.postgres.connector",
+    "slack": "windrow.connectors.webhook.connector",
     "sqlite": "windrow.connectors.sql_tables.connector",
+    "webhook": "windrow.connectors.webhook.connector",
 }
 
 

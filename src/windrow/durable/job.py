@@ -8,21 +8,15 @@ the same number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import pyarrow as pa
+from collections.abc import Iterable
 
 from windrow.clocks import COMPLETE
-from windrow.connectors.contract import Writer
-from windrow.connectors.process_run import ProcessRun
+from windrow.durable.changed_job import ChangedJob
 from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
-from windrow.embedded.outlet import Outlet
-from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.outlet import Running
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes
@@ -31,9 +25,6 @@ from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.rows.file_rows import FileRows
-
-if TYPE_CHECKING:
-    from windrow.embedded.history_query import EmbeddedHistoryQuery
 
 __all__ = ["durable_run", "run_durable"]
 
@@ -62,6 +53,10 @@ class _DurableJobRun(JobRun):
 
     session: DurableSession
 
+    def __init__(self, session: DurableSession, job: Job, watcher: JobWatcher) -> None:
+        super().__init__(session, job, watcher)
+        self.changed = ChangedJob(session, job)
+
     def _declare_tables(self) -> None:
         """They are read once: what they were then is in the state."""
         if self.session.job_progress.has_read_tables:
@@ -81,13 +76,22 @@ class _DurableJobRun(JobRun):
                 with self.session.giving_piece(number):
                     give_changes(session, table, piece)
 
-    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
-        return _DurableOutlet(self.session, query, running, self._answered)
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        """Those of the script; queries that it no longer has, or that read others, have ended."""
+        self.changed.let_go()
+        super()._declare_views(streams)
+        self.changed.begin_others()
+
+    def _begun(self, query: JobQuery) -> Running:
+        return self.changed.begun(query)
 
     def _read(self, files: SideBySide, interruption: Interruption) -> None:
-        for _ in range(self.session.job_progress.batches):
-            if files.next_batch() is None:
-                raise files_have_changed(self.session.path)
+        progress = self.session.job_progress
+        # A snapshot of an earlier version knows no streams: batches came in the order of time.
+        counted = progress.batches - sum(progress.read.values())
+        are_there = all(files.next_batch() is not None for _ in range(counted))
+        if not are_there or not files.skip(progress.read):
+            raise files_have_changed(self.session.path)
         for outlet in self.outlets:
             outlet.drain()  # what the run before has not, under the number that it had then
         super()._read(files, interruption)
@@ -105,39 +109,3 @@ class _DurableJobRun(JobRun):
     def _finish(self) -> None:
         if not self.session.has_finished:
             super()._finish()
-
-
-class _DurableOutlet(Outlet):
-    """Where a query drains to; that it has is noted when it is written."""
-
-    def __init__(
-        self,
-        session: DurableSession,
-        query: JobQuery,
-        running: EmbeddedQuery | EmbeddedHistoryQuery,
-        answered: Callable[[str, pa.Table], None],
-    ) -> None:
-        self._session = session
-        super().__init__(query, running, answered)
-        self._batches = session.job_progress.written.get(query.name, 0)
-
-    def _opened(self) -> Writer:
-        name, written = self.query.name, self._session.job_progress.written
-        made = super()._opened()
-        self._session.note_written(name, written.get(name, 0))
-        return made
-
-    def _run(self) -> ProcessRun:
-        written = self._session.job_progress.written.get(self.query.name)
-        return replace(super()._run(), batches=written, state=self._session.state_name())
-
-    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
-        # A sink that knows its batches must not be further than what a crash leaves of the log.
-        self._session.sync()
-        super()._write(writer, answers, changes)
-
-    def drain(self) -> None:
-        """Hands on what is new."""
-        with self._session.reading_later():
-            super().drain()
-            self._session.note_written(self.query.name, self._batches)

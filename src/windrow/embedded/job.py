@@ -10,8 +10,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
 from windrow.embedded.live_job import follow_job, is_live
-from windrow.embedded.outlet import Outlet, check_sink, standings
-from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.outlet import Outlet, Running, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
@@ -23,7 +22,7 @@ from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
 if TYPE_CHECKING:
-    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    pass
 
 __all__ = [
     "JobRun",
@@ -144,23 +143,26 @@ class JobRun:
             declare_stream(session, schema)
         job.table_sources()  # refused here, if a table has none
         self._declare_tables()
-        declare_views(session, job, sources)
+        self._declare_views(sources)
         for name, history in job.histories.items():
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            self.outlets.append(self._begun(query))
+            self.outlets.append(self._outlet(query, self._begun(query)))
 
-    def _begun(self, query: JobQuery) -> Outlet:
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        declare_views(self.session, self.job, streams)
+
+    def _begun(self, query: JobQuery) -> Running:
         """A query at work."""
         query.check_begins()
-        return self._outlet(query, self.session.query(query.text, query.name))
+        return self.session.query(query.text, query.name)
+
+    def _outlet(self, query: JobQuery, running: Running) -> Outlet:
+        return self.session.outlet_on(query, running, self._answered)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
-
-    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
-        return Outlet(query, running, self._answered)
 
     def _answered(self, query: str, answers: pa.Table) -> None:
         if self.job.queries[query].sink.shows == "answers":

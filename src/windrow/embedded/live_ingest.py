@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import pyarrow as pa
+
 from windrow.connectors.live import Position
 from windrow.embedded.event_subscribers import EventSubscribers
 from windrow.embedded.idle_streams import IdleStreams
@@ -21,11 +23,12 @@ __all__ = ["LiveIngest"]
 class LiveIngest(IngestSteps, EventSubscribers):
     """What a session does with what its sources give.
 
-    positions: by stream, behind the newest rows that were taken.
+    positions: by stream, behind the newest rows that were taken. staged: rows that are not applied.
     """
 
     lock: threading.RLock
     positions: dict[str, Position]
+    staged: dict[str, pa.RecordBatch]
     flush: Callable[[], None]
     open_stream: Callable[[str], StreamIngest]
     _idle: IdleStreams
@@ -48,6 +51,30 @@ class LiveIngest(IngestSteps, EventSubscribers):
                 into.set_aside(rows.bad)
             if rows.batch.num_rows:
                 self._take(into, PushedRows(rows.batch))
+        finally:
+            if into.news:
+                warn_of_rows(into.told())
+        if self.listening:
+            self.tell()
+
+    def stage(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Have rows of a source that are applied later; those with bad values count now."""
+        waiting = self.staged.get(stream)
+        self.take_polled(stream, FileRows(rows.batch.slice(0, 0), rows.bad), position)
+        both = [rows.batch] if waiting is None else [waiting, rows.batch]
+        self.staged[stream] = pa.concat_batches(both)
+
+    def release(self, stream: str, count: int) -> None:
+        """Apply the first of the rows that are staged."""
+        into, rows = self.open_stream(stream), self.staged[stream]
+        self.flush()
+        self._expect_batch()
+        if count < rows.num_rows:
+            self.staged[stream] = rows.slice(count)
+        else:
+            del self.staged[stream]
+        try:
+            self._take(into, PushedRows(rows.slice(0, count)))
         finally:
             if into.news:
                 warn_of_rows(into.told())

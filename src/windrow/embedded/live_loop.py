@@ -18,8 +18,9 @@ from windrow.connectors.live import Position
 from windrow.embedded.live_feed import POLL_S, LiveFeed
 from windrow.embedded.live_queue import Arrival, LiveQueue
 from windrow.embedded.live_receiver import LiveReceiver
+from windrow.embedded.live_staged import StagedTimes, times_of
 from windrow.errors import CheckpointError, WindrowError
-from windrow.event_time import START_OF_TIME
+from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.schema import StreamSchema
 
 __all__ = ["HEARTBEAT_S", "QUEUE_FLOOR", "QUEUE_PARTS", "STOP_WITHIN_S", "LiveLoop"]
@@ -66,6 +67,8 @@ class LiveLoop:
             name: deque() for name in sources
         }
         self._ended: set[str] = set()
+        self._staged: dict[str, StagedTimes] = {}
+        self._stages = receiver.is_by_arrival and len(sources) > 1
         self._beat_at_s = monotonic()
         self._is_stopping = False
         self._is_sound = True  # nothing was broken off in the middle of being taken
@@ -80,6 +83,9 @@ class LiveLoop:
         """Nothing is idle before its source was read."""
         for feed in self.feeds:
             self._receiver.hold(feed.name, is_held=True)
+            rows = self._receiver.staged(feed.name)
+            if rows is not None:
+                self._staged[feed.name] = StagedTimes(times_of(rows, feed.schema.time))
 
     @property
     def is_done(self) -> bool:
@@ -115,17 +121,26 @@ class LiveLoop:
 
     def _take_from(self, feed: LiveFeed) -> None:
         """Take what comes first of a source; what could not be written is tried again later."""
-        arrival = self.queue.first(feed.name)
-        assert arrival is not None
-        self._is_sound, is_taken = False, True
+        self._is_sound = False
         try:
-            is_taken = self._took(feed, arrival)
-            self._is_sound = True
+            if feed.name in self._staged:
+                self._release(feed)
+            else:
+                self._take_first(feed)
         except CheckpointError:
-            is_taken = False
             raise
         except WindrowError:
             self._is_sound = True
+            raise
+        self._is_sound = True
+
+    def _take_first(self, feed: LiveFeed) -> None:
+        arrival, is_taken = self.queue.first(feed.name), True
+        assert arrival is not None
+        try:
+            is_taken = self._took(feed, arrival)
+        except CheckpointError:
+            is_taken = False
             raise
         finally:
             if is_taken:
@@ -142,7 +157,8 @@ class LiveLoop:
                 left_s = deadline_s - self._monotonic()
                 if left_s <= 0:
                     break
-                self.step(min(left_s, 0.05))
+                if not self.step(min(left_s, 0.05)) and self._is_stuck():
+                    break
             if self._is_sound:
                 self._receiver.sync()
                 self._confirm()
@@ -154,31 +170,47 @@ class LiveLoop:
     def _has_all(self) -> bool:
         return all(feed.is_quiet for feed in self.feeds) and self.queue.is_empty
 
+    def _is_stuck(self) -> bool:
+        """Whether what is left waits for older rows, which do not come any more for now."""
+        return bool(self._staged) and all(feed.is_quiet for feed in self.feeds)
+
     # ---- what comes next
 
     def _next_feed(self) -> LiveFeed | None:
         """The source to take from; None: there is nothing, or one is waited for."""
-        waiting = [feed for feed in self.feeds if self.queue.first(feed.name) is not None]
+        waiting = [feed for feed in self.feeds if self._has_some(feed)]
         if not waiting:
             return None
         told = next((feed for feed in waiting if self._is_about_itself(feed)), None)
         if told is not None:
             return told
         behind = min(waiting, key=self._oldest_of)
-        oldest_us = self._oldest_of(behind)
-        late = [feed for feed in self.feeds if feed.is_catching_up and feed not in waiting]
-        is_waited_for = any(self._newest_us[feed.name] < oldest_us for feed in late)
-        return None if is_waited_for and not self._is_stopping else behind
+        is_waited_for = self._through_others(behind) < self._oldest_of(behind)
+        # What is staged stays so: it is in the log, or waits for the next start.
+        return None if is_waited_for and (self._stages or not self._is_stopping) else behind
+
+    def _has_some(self, feed: LiveFeed) -> bool:
+        return feed.name in self._staged or self.queue.first(feed.name) is not None
+
+    def _through_others(self, feed: LiveFeed) -> int:
+        """Through when nothing older can come of other sources, as far as they catch up."""
+        others = [each for each in self.feeds if each is not feed]
+        known = [self._oldest_of(each) for each in others if self._has_some(each)]
+        late = [each for each in others if each.is_catching_up and not self._has_some(each)]
+        return min([*known, *(self._newest_us[each.name] for each in late)], default=END_OF_TIME)
 
     def _oldest_of(self, feed: LiveFeed) -> int:
         """The time of the oldest row that comes next of a source that has some."""
+        if feed.name in self._staged:
+            return self._staged[feed.name].oldest_us
         arrival = self.queue.first(feed.name)
         oldest_us = None if arrival is None else arrival.oldest_us
         return self._newest_us[feed.name] if oldest_us is None else oldest_us
 
     def _is_about_itself(self, feed: LiveFeed) -> bool:
-        arrival = self.queue.first(feed.name)
-        return arrival is not None and arrival.what != "rows"
+        """Whether a source has not rows, but something to say, or rows that are to be staged."""
+        arrival = None if feed.name in self._staged else self.queue.first(feed.name)
+        return arrival is not None and (arrival.what != "rows" or self._stages)
 
     # ---- what becomes of it
 
@@ -197,11 +229,29 @@ class LiveLoop:
             self._failed(name, arrival.problem)
         return True
 
+    def _release(self, feed: LiveFeed) -> None:
+        """Apply staged rows, as many as are not newer than what may come of others."""
+        staged, name = self._staged[feed.name], feed.name
+        count = staged.count_through(self._through_others(feed))
+        try:
+            self._receiver.release(name, count)
+        except WindrowError as problem:
+            if isinstance(problem, CheckpointError):
+                raise
+            self._failed(name, problem)
+        finally:
+            self._newest_us[name] = max(self._newest_us[name], staged.newest_of(count))
+            staged.drop(count)
+            if not staged.count:
+                del self._staged[name]
+
     def _took_rows(self, feed: LiveFeed, arrival: Arrival) -> bool:
         polled, name = arrival.polled, feed.name
         assert polled is not None
+        is_staged = self._stages and polled.rows.batch.num_rows > 0
+        take = self._receiver.stage if is_staged else self._receiver.take
         try:
-            self._receiver.take(name, polled.rows, polled.position)
+            take(name, polled.rows, polled.position)
         except WindrowError as problem:
             if problem.code == UNWRITTEN and not self._is_stopping:
                 feed.standing.problem = str(problem)
@@ -214,7 +264,10 @@ class LiveLoop:
             self._failed(name, problem)
         feed.standing.rows += polled.rows.num_rows
         feed.standing.bytes += polled.nbytes
-        if arrival.newest_us is not None:
+        if is_staged:
+            times = times_of(polled.rows.batch, feed.schema.time)
+            self._staged[name] = StagedTimes(times)
+        elif arrival.newest_us is not None:
             self._newest_us[name] = max(self._newest_us[name], arrival.newest_us)
         self._unconfirmed[name].append((self._receiver.written_mark(), polled.position))
         return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from windrow.connectors.live import Position
 from windrow.rows.file_rows import FileRows
 
@@ -24,6 +26,25 @@ class LiveReceiver:
         """Rows of a source, and the position behind them."""
         with self._lock:
             self._ingest.take_polled(stream, rows, position)
+
+    def stage(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Rows that are applied later, by release()."""
+        with self._lock:
+            self._ingest.stage(stream, rows, position)
+
+    def release(self, stream: str, count: int) -> None:
+        """Apply the first of the rows that are staged."""
+        with self._lock:
+            self._ingest.release(stream, count)
+
+    def staged(self, stream: str) -> pa.RecordBatch | None:
+        """The rows that are staged, if there are any: also by a process before this one."""
+        return self._ingest.staged.get(stream)
+
+    @property
+    def is_by_arrival(self) -> bool:
+        """Whether a row makes all older ones late, of every stream."""
+        return self._ingest.is_by_arrival
 
     def end(self, stream: str) -> None:
         """Nothing more comes of a stream; others go on without it."""

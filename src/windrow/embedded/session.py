@@ -22,6 +22,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.session_carryover import SessionCarryover
 from windrow.embedded.session_reports import SessionReports
+from windrow.embedded.session_sinks import SessionSinks
 from windrow.embedded.session_sources import SessionSources
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
@@ -65,6 +66,7 @@ __all__ = ["EmbeddedSession"]
 
 class EmbeddedSession(
     GivingFunctions,
+    SessionSinks,
     SessionReports,
     SessionTime,
     SessionSources,
@@ -85,7 +87,6 @@ class EmbeddedSession(
     """
 
     _ingest_kind: type[Ingest] = Ingest
-    _query_kind: type[EmbeddedQuery] = EmbeddedQuery
 
     def __init__(
         self,
@@ -100,6 +101,7 @@ class EmbeddedSession(
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
+        self.alert_runs, self._listeners = {}, []
         self._sources: dict[str, Source] = {}
         self._feeding: Feeding | None = None
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
@@ -239,7 +241,7 @@ class EmbeddedSession(
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = carried is not None or keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
-        query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query = self._new_query(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
@@ -261,6 +263,9 @@ class EmbeddedSession(
             query.stop()
             raise
         return query
+
+    def _new_query(self, *given: Any, **named: Any) -> EmbeddedQuery:
+        return EmbeddedQuery(*given, **named)
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
@@ -401,6 +406,7 @@ class EmbeddedSession(
             self._end_all()
 
     def _end_all(self) -> None:
+        self._close_sinks()
         for query in [*self._queries.values()]:
             query.stop()
         self._histories.stop()

@@ -131,7 +131,6 @@ class SessionCarryover:
         >>> changed.result().to_pylist()
         [{'x': 2, 'n': 1}]
         """
-        self._check_takes_state()
         plain = names_in_backquotes(text, self._double_quotes)
         why = ""
         try:

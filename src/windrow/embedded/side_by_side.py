@@ -25,6 +25,14 @@ class SideBySide:
             self._readers.append(_Reader(schema, source.read(schema)))
         self._count = len(self._readers)
 
+    def skip(self, read: Mapping[str, int]) -> bool:
+        """Go on behind so many batches of each stream; whether all had as many."""
+        return all(
+            reader.next_batch() is not None
+            for reader in self._readers
+            for _ in range(read.get(reader.schema.name, 0))
+        )
+
     def next_batch(self) -> tuple[str, FileRows] | None:
         """The name of a stream and rows for it; None when all files are read."""
         while self._readers:

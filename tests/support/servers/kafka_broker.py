@@ -89,4 +89,6 @@ transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+# Records of tests are as old as they say.
+log.retention.ms=-1
 """

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Source
+from windrow.connectors.live import TransientError
 from windrow.connectors.loading import loaded_with_client
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.errors import BindingError, DataError, Place, UnsupportedError, WindrowError
 from windrow.event_time import span_of
 
 if TYPE_CHECKING:
@@ -100,8 +101,15 @@ class PostgresSource(Source):
         return f"postgres('{text}', position = '{self.position}')"
 
     def check(self, schema: StreamSchema) -> None:
-        """Refuses what PostgreSQL does not answer as rows of the stream."""
-        self.open_live(schema, None).close()
+        """Refuses what PostgreSQL does not answer as rows of the stream, and a server that is away.
+
+        Once it runs, a source waits for its server.
+        """
+        try:
+            self.open_live(schema, None).close()
+        except TransientError as problem:
+            hint = "start the server, correct url=, or check whether it can be reached from here"
+            raise DataError("WD876", str(problem), hint=hint, place=self.place) from None
 
     def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
         """A reader with a connection of its own."""

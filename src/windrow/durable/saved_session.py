@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from windrow.durable.progress import Progress
 from windrow.durable.records import Record
+from windrow.durable.saved_alerts import load_alert, saved_alert
 from windrow.durable.saved_histories import load_history, saved_history
 from windrow.durable.saved_parts import SavedParts, SavedReader
 from windrow.durable.saved_queries import load_query, saved_query, why_not_saved
@@ -77,6 +78,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
         "steps": ingest.steps,
         "unnamed": session.unnamed,
         "progress": asdict(session.job_progress),
+        "alerts": {
+            name: saved_alert(each, parts)
+            for name, each in session.alert_runs.items()
+            if each.query.is_running
+        },
     }
     return header, parts
 
@@ -114,6 +120,8 @@ def load_session(session: DurableSession, record: Record) -> None:
         load_history(session.past.operators[name], state, parts)
     for told in saved["queries"]:
         load_query(session[told["name"]], told["state"], parts)
+    for name, told in saved.get("alerts", {}).items():  # states of before there were any lack it
+        load_alert(session, name, told, parts)
     last_us, heartbeats = saved["idle"]
     ingest._idle._last_us.update(last_us)
     ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)

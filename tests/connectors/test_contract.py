@@ -62,7 +62,15 @@ DESCRIBED_SINKS = {
     "memory": ("memory()", sinks.memory()),
     "parquet": ("parquet('out', feed = 'changes')", sinks.parquet("out", "changes")),
     "postgres": ("postgres('t', url = 'u')", sinks.postgres("u", "t")),
+    "slack": (
+        "slack('https://h/x', timeout = '3 seconds')",
+        sinks.slack("https://h/x", timeout_s=3),
+    ),
     "sqlite": ("sqlite('t', path = 'x.db', key = 'k')", sinks.sqlite("x.db", "t", key=["k"])),
+    "webhook": (
+        "webhook('https://h/x', retries = 3, header.a = 'b')",
+        sinks.webhook("https://h/x", retries=3, headers={"a": "b"}),
+    ),
 }
 
 
@@ -150,16 +158,22 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
     if not sink.in_process:
         with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
             sink.open_in_process(ProcessRun("q", PLAN))
-    elif name == "postgres":
-        with pytest.raises(BindingError, match="WB448"):
-            sink.open_in_process(ProcessRun("q", PLAN))
     elif name == "kafka":
         with pytest.raises(DataError, match="WD481"):
+            sink.open_in_process(ProcessRun("q", PLAN))
+    elif name == "postgres":
+        with pytest.raises(BindingError, match="WB448"):
             sink.open_in_process(ProcessRun("q", PLAN))
     elif sink.shows is None:
         writer = sink.open_in_process(ProcessRun("q", PLAN))
         assert writer.feeds
         writer.close()
+
+
+def test_functions_are_sinks_on_spark_alone() -> None:
+    for sink in (sinks.foreach(print), sinks.upserts(print), sinks.foreach_batch(print)):
+        with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
+            sink.open_in_process(ProcessRun("q", PLAN))
 
 
 def seen_in(sink: Sink, said: list[Any], capsys: pytest.CaptureFixture[str]) -> int:

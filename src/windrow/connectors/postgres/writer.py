@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import psycopg
 import pyarrow as pa
@@ -16,12 +16,9 @@ from windrow.connectors.postgres.address import address_of, said_without_passwor
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
 from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
-from windrow.connectors.process_run import feed_columns
+from windrow.connectors.process_run import RunPlan, feed_columns
 from windrow.errors import DataError
 from windrow.plan.model import QueryPlan
-
-if TYPE_CHECKING:
-    from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["PostgresWriter"]
 
@@ -38,9 +35,7 @@ CREATION_LOCK = 0x77696E64726F7721
 class PostgresWriter(Writer):
     """The table of one query; each transaction has a connection of its own."""
 
-    def __init__(
-        self, sink: Postgres, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint
-    ) -> None:
+    def __init__(self, sink: Postgres, plan: RunPlan, checkpoint: SinkCheckpoint) -> None:
         self._address = address_of(sink.url)
         self._feed = sink.feed
         is_keyed = sink.feed == "upserts"

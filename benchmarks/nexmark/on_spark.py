@@ -101,7 +101,8 @@ def _measured(spark: SparkSession, name: str, options: argparse.Namespace) -> di
             return row
         row |= {"spark_kind": own.kind, "spark_is_right": own_is_right(query, own, tables, run)}
         row |= _figures("spark", row["rows"], run)
-    row["ratio"] = round(row["windrow_per_cpu_s"] / row["spark_per_cpu_s"], 2)
+    rates = row["windrow_per_cpu_s"], row["spark_per_cpu_s"]
+    row["ratio"] = round(rates[0] / rates[1], 2) if all(rates) else None
     return row
 
 
@@ -112,11 +113,16 @@ def _figures(whose: str, rows: int, run: SparkRun) -> dict[str, Any]:
     later_s = with_rows[-1] - with_rows[half - 1]
     later_rows = rows * (BATCHES - half) / BATCHES
     return {
-        f"{whose}_per_cpu_s": round(rows / run.cpu_s),
-        f"{whose}_later_per_cpu_s": round(later_rows / later_s),
+        f"{whose}_per_cpu_s": _rate(rows, run.cpu_s),
+        f"{whose}_later_per_cpu_s": _rate(later_rows, later_s),
         f"{whose}_cpu_s": round(run.cpu_s, 2),
         f"{whose}_told": run.told,
     }
+
+
+def _rate(rows: float, seconds: float) -> int | None:
+    """None where the CPU time of a worker that ended meanwhile is in no process any more."""
+    return round(rows / seconds) if seconds > 0 else None
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
@@ -142,7 +148,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _thousands(row: dict[str, Any], name: str) -> str:
-    return f"{row[name] / 1e3:,.0f}"
+    return "-" if row[name] is None else f"{row[name] / 1e3:,.0f}"
 
 
 if __name__ == "__main__":

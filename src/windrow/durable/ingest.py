@@ -276,7 +276,8 @@ class DurableIngest(Ingest):
     def position_of(self, told: dict[str, Any]) -> Position:
         """The position that a record says."""
         gone, before = set(told["gone"]), self.positions.get(told["stream"], {})
-        return {key: value for key, value in before.items() if key not in gone} | told["moved"]
+        moved: Position = told["moved"]
+        return {key: value for key, value in before.items() if key not in gone} | moved
 
     def take_polled(self, stream: str, rows: FileRows, position: Position) -> None:
         """Rows of a source and its position, in one record."""

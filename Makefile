@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills test-kafka test-notebook test-postgres test-mqtt test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -29,7 +29,7 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 # Those that start servers besides Spark's own session have targets of their own.
-APART := browser or cluster or hard or hosts or long_spark or kafka or postgres or recovery or notebook
+APART := browser or cluster or hard or hosts or long_spark or kafka or postgres or mqtt or recovery or notebook
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
@@ -64,7 +64,10 @@ test-hosts: $(STAMPS)/java $(STAMPS)/dev  ## A cluster of hosts in network names
 	@$(BIN)/python -m pytest tests/cluster -m hosts -rs
 
 test-few-kills: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-recovery.
-	@$(BIN)/python -m pytest tests/recovery -m recovery -k few --capture=no
+	@$(BIN)/python -m pytest tests/recovery tests/durable -m recovery -k few --capture=no
+
+test-kills: $(STAMPS)/java $(STAMPS)/dev  ## Thousands of kills of jobs in one process, torn logs, failing disks; an hour.
+	@$(BIN)/python -m pytest tests/durable -m "recovery and slow" --capture=no
 
 test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and damaged checkpoints.
 	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \
@@ -80,6 +83,10 @@ test-kafka: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/kafka  ## Topics of a real br
 test-postgres: $(STAMPS)/java $(STAMPS)/dev  ## The PostgreSQL sink, against a server of its own.
 	@sh requirements/find-postgres.sh
 	@$(BIN)/python -m pytest tests/connectors/postgres -m postgres
+
+test-mqtt: $(STAMPS)/java $(STAMPS)/dev  ## Topics of an MQTT broker, read in this process.
+	@sh requirements/find-mosquitto.sh
+	@$(BIN)/python -m pytest tests/connectors/mqtt -m mqtt
 
 test-browser: $(STAMPS)/windrow $(STAMPS)/browser  ## The console's page, in a headless Chromium.
 	@sh requirements/find-chromium.sh

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = "spark|java|postgres|delta|iceberg|console|notebook|bench"
+EXTRAS = "spark|java|kafka|mqtt|postgres|delta|iceberg|console|notebook|bench"
 # The package by a name that is another project's.
 OTHER_NAME = re.compile(rf"pip install \"?windrow(?!-sql)\b|\bwindrow\[(?:{EXTRAS}|\{{)")
 RELATIVE_LINK = re.compile(r"\]\((?!https?:|#)")

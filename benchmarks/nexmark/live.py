@@ -18,7 +18,7 @@ from nexmark.events import BEGIN_US, SCHEMAS, Streams
 from nexmark.query import Query
 from nexmark.side_table import SIDE_SCHEMA, SIDE_TABLE
 
-__all__ = ["Run", "checked", "last_us", "measured", "tables_of"]
+__all__ = ["Run", "checked", "count_char", "last_us", "measured", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _started(
     session = windrow.connect(memory="6 GB")
     for name in tables:
         session.stream(name, SCHEMAS[name], time="dateTime")
-    session.function("count_char", _count_char, returns="bigint")
+    session.function("count_char", count_char, returns="bigint")
     if query.has_side_table:
         session.table("side_input", SIDE_SCHEMA, key="key")
         session.upsert("side_input", SIDE_TABLE)
@@ -99,7 +99,8 @@ def _started(
     return session, live
 
 
-def _count_char(text: str, character: str) -> int:
+def count_char(text: str, character: str) -> int:
+    """How often the character is in the text: a function that the engines are given."""
     return text.count(character)
 
 

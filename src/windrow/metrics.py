@@ -17,7 +17,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: kind is 'counter', 'gauge' or 'histogram'; where is 'both' or 'Spark'."""
+    """One metric: kind is 'counter', 'gauge' or 'histogram'; where 'both', 'Spark' or 'process'."""
 
     name: str
     kind: str
@@ -83,6 +83,33 @@ METRICS = (
     Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
     Metric("windrow_running_queries", "gauge", (), "Running queries."),
+    Metric(
+        "windrow_source_behind",
+        "gauge",
+        ("query", "stream", "unit"),
+        "What waits in a source: on Spark files or offsets; in one process rows, bytes or files.",
+    ),
+    Metric(
+        "windrow_source_state",
+        "gauge",
+        ("stream", "state"),
+        "1 for the state of a source: starting, catching up, live, failing, done, failed, stopped.",
+        "process",
+    ),
+    Metric(
+        "windrow_source_retries_total",
+        "counter",
+        ("stream",),
+        "Failures of a source after which it was opened again.",
+        "process",
+    ),
+    Metric(
+        "windrow_source_queued_bytes",
+        "gauge",
+        ("stream",),
+        "Bytes that were read from a source and are not applied yet.",
+        "process",
+    ),
     Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),
     Metric("windrow_state_bytes", "gauge", ("query",), "Bytes in the state store.", "Spark"),
     Metric("windrow_panes", "gauge", ("query",), "Panes in the state store.", "Spark"),
@@ -168,13 +195,6 @@ METRICS = (
         "counter",
         ("query",),
         "Batches that took longer than the trigger.",
-        "Spark",
-    ),
-    Metric(
-        "windrow_source_behind",
-        "gauge",
-        ("query", "stream", "unit"),
-        "What waits in a source: files or offsets.",
         "Spark",
     ),
     Metric(

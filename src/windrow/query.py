@@ -75,9 +75,14 @@ class Query(ABC):
         0
         """
         if to is None:
-            return self._followed.answers()
+            return self._given("answers", None, self._followed.answers)
         given = converter(to)  # before anything is taken: a wrong word loses no answers
-        return given(self._followed.answers())
+        return given(self._given("answers", None, self._followed.answers))
+
+    def _given(self, what: str, limit: int | None, read: Callable[[], pa.Table]) -> pa.Table:
+        """What is read of `what`, for the query's own reader."""
+        del what, limit
+        return read()
 
     @overload
     def result(self, to: None = None) -> pa.Table: ...
@@ -199,7 +204,7 @@ class Query(ABC):
         [{'change': -1, 'x': 3}, {'change': 1, 'x': 7}]
         """
         given = converter(to)
-        return given(self._changes(limit))
+        return given(self._given("changes", limit, lambda: self._changes(limit)))
 
     def follow(self) -> Follower:
         """An independent reader of the answers from now on; each reader gets all of them.

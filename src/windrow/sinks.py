@@ -14,51 +14,105 @@ import pyarrow as pa
 from windrow.connectors.console import Console
 from windrow.connectors.contract import Sink as DescribedSink
 from windrow.connectors.delta.connector import Delta
+from windrow.connectors.folders.connector import CsvFiles, JsonlFiles
 from windrow.connectors.functions.connector import Foreach, ForeachBatch, Upserts
 from windrow.connectors.iceberg.connector import Iceberg
 from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.memory import Memory
 from windrow.connectors.parquet.connector import Parquet
 from windrow.connectors.postgres.connector import Postgres
+from windrow.connectors.sql_tables.connector import Duckdb, Sqlite
 from windrow.errors import BindingError
 
 __all__ = [
     "Console",
+    "CsvFiles",
     "Delta",
+    "Duckdb",
     "Foreach",
     "ForeachBatch",
     "Iceberg",
+    "JsonlFiles",
     "KafkaSink",
     "Memory",
     "Parquet",
     "Postgres",
     "Sink",
+    "Sqlite",
     "Upserts",
     "console",
+    "csv",
     "delta",
+    "duckdb",
     "foreach",
     "foreach_batch",
     "iceberg",
+    "jsonl",
     "kafka",
     "memory",
     "parquet",
     "postgres",
     "sink_of",
+    "sqlite",
     "upserts",
 ]
 
 Sink = DescribedSink | Callable[[pa.Table, int], object]
 
 
-def parquet(path: str | Path, feed: str = "answers", batches_per_file: int = 1) -> Parquet:
+def parquet(
+    path: str | Path,
+    feed: str = "answers",
+    batches_per_file: int = 1,
+    partition_by: Sequence[str] = (),
+) -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file.
 
     batches_per_file: files of so many batches become one, once none of them can come again.
+    partition_by: columns, each of whose values has a folder of its own, named as those of Hive;
+    'date' and 'hour' are parts of the column `at`.
 
-    >>> parquet("alarms", feed="changes")
-    Parquet(path='alarms', feed='changes', batches_per_file=1)
+    >>> parquet("alarms", feed="changes", partition_by=["date"]).partition_by
+    ('date',)
     """
-    return Parquet(str(path), feed, batches_per_file)
+    return Parquet(str(path), feed, batches_per_file, _names(partition_by))
+
+
+def csv(
+    path: str | Path,
+    feed: str = "answers",
+    batches_per_file: int = 1,
+    partition_by: Sequence[str] = (),
+    header: bool = True,
+    delimiter: str = ",",
+) -> CsvFiles:
+    """A sink of CSV files in a folder, one for each batch that has rows, as parquet().
+
+    >>> csv("alarms", delimiter=";").delimiter
+    ';'
+    """
+    partitions = _names(partition_by)
+    return CsvFiles(
+        str(path), feed, partitions, batches_per_file, header=header, delimiter=delimiter
+    )
+
+
+def jsonl(
+    path: str | Path,
+    feed: str = "answers",
+    batches_per_file: int = 1,
+    partition_by: Sequence[str] = (),
+) -> JsonlFiles:
+    """A sink of files of JSON lines in a folder, one for each batch that has rows, as parquet().
+
+    >>> jsonl("alarms", feed="changes", batches_per_file=100).feed
+    'changes'
+    """
+    return JsonlFiles(str(path), feed, _names(partition_by), batches_per_file)
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def delta(path: str | Path, feed: str = "answers") -> Delta:
@@ -161,6 +215,32 @@ def postgres(
     return Postgres(url, table, feed, None if key is None else tuple(key))
 
 
+def sqlite(
+    path: str | Path, table: str, feed: str = "upserts", key: Sequence[str] | None = None
+) -> Sqlite:
+    """A sink that keeps a table in a file of SQLite: each batch reaches it once.
+
+    feed and key: as for postgres().
+
+    >>> sqlite("office.db", "rooms", feed="answers").table
+    'rooms'
+    """
+    return Sqlite(str(path), table, feed, None if key is None else tuple(key))
+
+
+def duckdb(
+    path: str | Path, table: str, feed: str = "upserts", key: Sequence[str] | None = None
+) -> Duckdb:
+    """A sink that keeps a table in a file of DuckDB: each batch reaches it once.
+
+    table: a name, or schema.name. feed and key: as for postgres().
+
+    >>> duckdb("office.duckdb", "rooms").feed
+    'upserts'
+    """
+    return Duckdb(str(path), table, feed, None if key is None else tuple(key))
+
+
 def console() -> Console:
     """A sink that prints.
 
@@ -196,7 +276,8 @@ def sink_of(given: object) -> DescribedSink:
     raise BindingError(
         "WB411",
         f"{given!r} is not a sink",
-        hint="use 'memory', 'console', windrow.sinks.parquet(path), delta(path), "
+        hint="use 'memory', 'console', windrow.sinks.parquet(path), csv(path), jsonl(path), "
+        "sqlite(path, table), duckdb(path, table), delta(path), "
         "iceberg(table), kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) "
         "or a callable(table, batch_id)",
     )

@@ -172,6 +172,12 @@ class Storage:
         with self.writing(f"/{name}"), suppress(FileNotFoundError):
             self._files.delete_file(f"{self._root}/{name}")
 
+    def remove_folder(self, name: str) -> None:
+        """Removes the directory and all in it; it need not be there."""
+        with self.writing(f"/{name}"), suppress(FileNotFoundError):
+            if self.has(name):
+                self._files.delete_dir(f"{self._root}/{name}")
+
 
 def _opened(location: str) -> tuple[fs.FileSystem, str]:
     """The file system of a location, and the path in it."""

@@ -15,6 +15,8 @@ from support.streams import plan_of
 from windrow import sinks, sources
 from windrow.connectors import registry
 from windrow.connectors.contract import Sink, Source
+from windrow.connectors.http.connector import HttpSource
+from windrow.connectors.process_run import ProcessRun
 from windrow.errors import BindingError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.schema import StreamSchema, columns_of
@@ -26,21 +28,29 @@ DESCRIBED_SOURCES = {
     "parquet": ("parquet('in')", sources.parquet("in")),
     "csv": ("csv('in', delimiter = ';')", sources.csv("in", delimiter=";")),
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
+    "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
 }
 DESCRIBED_SINKS = {
     "console": ("console()", sinks.console()),
+    "csv": ("csv('out', delimiter = ';')", sinks.csv("out", delimiter=";")),
     "delta": ("delta('out')", sinks.delta("out")),
+    "duckdb": ("duckdb('t', path = 'x.duckdb')", sinks.duckdb("x.duckdb", "t")),
     "iceberg": (
         "iceberg('a.b', catalog.uri = 'sqlite://')",
         sinks.iceberg("a.b", options={"catalog.uri": "sqlite://"}),
+    ),
+    "jsonl": (
+        "jsonl('out', partition_by = 'date, k', batches_per_file = 3)",
+        sinks.jsonl("out", batches_per_file=3, partition_by=["date", "k"]),
     ),
     "kafka": ("kafka('t', servers = 'h:1')", sinks.kafka("t", "h:1")),
     "memory": ("memory()", sinks.memory()),
     "parquet": ("parquet('out', feed = 'changes')", sinks.parquet("out", "changes")),
     "postgres": ("postgres('t', url = 'u')", sinks.postgres("u", "t")),
+    "sqlite": ("sqlite('t', path = 'x.db', key = 'k')", sinks.sqlite("x.db", "t", key=["k"])),
 }
 
 
@@ -127,9 +137,14 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
     sink = DESCRIBED_SINKS[name][1]
     if not sink.in_process:
         with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
-            sink.open("q", None)
+            sink.open_in_process(ProcessRun("q", PLAN))
+    elif name == "postgres":
+        with pytest.raises(BindingError, match="WB448"):
+            sink.open_in_process(ProcessRun("q", PLAN))
     elif sink.shows is None:
-        assert sink.open("q", None).feeds
+        writer = sink.open_in_process(ProcessRun("q", PLAN))
+        assert writer.feeds
+        writer.close()
 
 
 def seen_in(sink: Sink, said: list[Any], capsys: pytest.CaptureFixture[str]) -> int:

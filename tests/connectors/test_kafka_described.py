@@ -89,7 +89,7 @@ def test_topics_parts_of_records_and_an_instant() -> None:
 
 @pytest.mark.spark
 def test_columns_of_records_are_checked() -> None:
-    parts = pytest.importorskip("windrow.connectors.kafka.spark_record_parts")
+    parts = pytest.importorskip("windrow.connectors.kafka.record_columns")
     stream = StreamSchema("t", columns_of("ts timestamp, k string"), "ts")
     for from_record, named in (({"q": "key"}, "'q'"), ({"k": "headers"}, "MAP<STRING")):
         source = sources.kafka("in", SERVERS, from_record=from_record)

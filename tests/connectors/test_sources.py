@@ -128,5 +128,5 @@ def test_sources_that_cannot_be(sessions: Sessions, tmp_path: Path) -> None:
         session.stream("s", COLUMNS, time="ts", source=sources.rate())
     with pytest.raises(DataError, match="WD412"):
         session.stream("s", COLUMNS, time="ts", source=sources.jsonl(tmp_path / "nothing"))
-    with pytest.raises(UnsupportedError, match="WU304"):
+    with pytest.raises(UnsupportedError, match="WU502"):
         connect().stream("s", COLUMNS, time="ts", source=sources.rate())

@@ -44,12 +44,12 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The script of the page, in a folder with its rows, where its sink is known."""
     blocks = blocks_of(PAGE)
     (code,) = [block.text for block in blocks if block.language == "py"]
-    (text,) = [block.text for block in blocks if block.language == "sql" and "jsonl(" in block.text]
+    (text,) = [block.text for block in blocks if block.language == "sql" and "lines(" in block.text]
     (tmp_path / "json_lines.py").write_text(code, encoding="utf-8")
     (tmp_path / "temp.csv").write_text(ROWS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(registry.SINKS, "jsonl", "json_lines")
+    monkeypatch.setitem(registry.SINKS, "lines", "json_lines")
     importlib.invalidate_caches()
     return text
 

@@ -60,6 +60,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, dies_at: int = 0) -> Watc
     with monkeypatch.context() as patched:
         patched.chdir(folder)
         patched.setattr(GrowingFile, "append", counted)
+        patched.setattr("windrow.durable.session.SNAPSHOT_BYTES", 6_000)
         for module in ("reading", "parquet_files"):
             patched.setattr(f"windrow.connectors.files.{module}.BATCH_ROWS", 64)
         try:
@@ -116,7 +117,7 @@ def test_files_that_have_shrunk_are_refused(
 ) -> None:
     write_job(tmp_path)
     assert run(tmp_path, monkeypatch) is not None
-    monkeypatch.setattr("windrow.embedded.side_by_side.SideBySide.next_batch", lambda _: None)
+    monkeypatch.setattr("windrow.embedded.side_by_side._Reader.next_batch", lambda _: None)
     with pytest.raises(package.CheckpointError) as problem:
         run(tmp_path, monkeypatch)
     assert problem.value.code == "WC413"

@@ -14,7 +14,7 @@ import pytest
 
 import windrow
 from support.memory_folder import MemoryFolder
-from windrow.durable.log_files import file_head
+from windrow.durable.log_files import FORMAT_VERSION, file_head
 from windrow.durable.opening import open_folder
 from windrow.durable.records import record_pieces
 from windrow.durable.settings import Settings
@@ -115,7 +115,7 @@ def test_a_later_format_is_refused(tmp_path: Path) -> None:
     begun(tmp_path).stop()
     (file,) = tmp_path.glob("log-*")
     data = bytearray(file.read_bytes())
-    data[8:12] = struct.pack("<I", 2)
+    data[8:12] = struct.pack("<I", FORMAT_VERSION + 1)
     data[12:16] = struct.pack("<I", zlib.crc32(data[:12]))
     file.write_bytes(data)
     assert code_of(lambda: windrow.connect(path=tmp_path)) == "WC404"

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windrow import sources
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError
 from windrow.metrics import CONTENT_TYPE, METRICS, Histogram, Sample, exposition
@@ -131,10 +132,25 @@ def test_names_follow_the_conventions() -> None:
     assert len({metric.name for metric in METRICS}) == len(METRICS)
 
 
+def test_sources_say_how_they_stand(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"ts": "2026-01-01", "x": 1}\n')
+    session = EmbeddedSession()
+    assert "windrow_source" not in session.metrics()
+    session.stream("s", "ts timestamp, x int", time="ts", source=sources.jsonl(file))
+    session.query("SELECT COUNT(*) AS n FROM s [1]")
+    session.run()
+    text = session.metrics()
+    assert value(text, "windrow_source_state", stream="s", state="done") == 1
+    assert value(text, "windrow_source_retries_total", stream="s") == 0
+    assert value(text, "windrow_source_queued_bytes", stream="s") == 0
+
+
 def test_the_page_lists_every_metric() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    both, spark = page.split("## On Spark")
-    for text, where in ((both, "both"), (spark, "Spark")):
+    rest, spark = page.split("## On Spark")
+    both, process = rest.split("## In one process")
+    for text, where in ((both, "both"), (process, "process"), (spark, "Spark")):
         listed = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$", text, re.M)
         assert listed == [
             (metric.name, metric.kind, ", ".join(metric.labels), metric.meaning)

@@ -51,6 +51,16 @@ STAGED = {
     f"SELECT n, SUM(10 / (n - 1)) AS t FROM {COUNTED} GROUP BY n ON ERROR SET ASIDE": 2,
     f"SELECT l, (SELECT COUNT(*) FROM c [2 SECONDS]) AS n FROM {JOINED}": 2,
     "SELECT k, s, COUNT(*) AS n FROM a [2 SECONDS] GROUP BY ROLLUP (k, s)": 2,
+    # Groups that are begun in the buckets of the first stage.
+    f"SELECT s, COUNT(*) AS n, SUM(l) AS t, MAX(d) AS d, COUNT(l) AS c FROM {JOINED} GROUP BY s"
+    " EVERY (1 SECOND)": 2,
+    f"SELECT n % 2 AS e, SUM(n) AS t, MIN(d) AS d FROM {COUNTED} GROUP BY n % 2 HAVING"
+    " COUNT(*) > 1 EVERY (500 MILLISECONDS)": 2,
+    "SELECT q.s, q.e, COUNT(*) AS n, SUM(q.l) AS t FROM (SELECT a.s, b.l, a.window_end AS e FROM"
+    " a [TUMBLE 2 SECONDS] LEFT JOIN b [TUMBLE 2 SECONDS] ON a.k = b.k AND a.window_end ="
+    " b.window_end) AS q GROUP BY q.s, q.e": 2,
+    "SELECT m, COUNT(*) AS c, MAX(k) AS k FROM (SELECT k, COUNT(*) AS m FROM a [2 SECONDS] GROUP"
+    " BY k EVERY (500 MILLISECONDS)) [3 SECONDS] AS q GROUP BY m": 2,
 }  # fmt: skip
 
 

@@ -95,6 +95,16 @@ def test_kills_do_not_show_where_rows_are_combined(run_of: Runs) -> None:
     run.check()
 
 
+def test_kills_do_not_show_in_stages_and_tables(run_of: Runs) -> None:
+    run = run_of("staged", "kinds")
+    run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
+    job = run.begin()
+    run.kill_below(job, "worker", DRIVERS_KILLED_ELSEWHERE)
+    run.finish(job)
+    tell(run)
+    run.check()
+
+
 def test_killed_workers_do_not_show(run_of: Runs) -> None:
     run = run_of("join", "governed")
     job = run.begin()
@@ -134,7 +144,7 @@ def test_killed_drivers_do_not_show_in_topics(
 
 
 def test_a_few_kills(run_of: Runs) -> None:
-    run = run_of("late")
+    run = run_of("late", "kinds")
     run.kill_drivers(2)
     job = run.begin()
     run.kill_below(job, "worker", 2)

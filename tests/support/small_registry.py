@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from starlette.testclient import TestClient
 
-from windrow.apps.console.app import application
+from windrow.apps.console.app import Service, application
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.guard import Guard
 from windrow.apps.console.hosts import Hosts
@@ -61,14 +61,14 @@ def small_registry(*, rows: int = 300, read_only: bool = False) -> Registry:
     return registry
 
 
-def guarded(registry: Registry) -> Guard:
-    return application(registry, Hosts(PORT), SECRETS)
+def guarded(registry: Registry, service: Service | None = None) -> Guard:
+    return application(registry, Hosts(PORT), SECRETS, service=service)
 
 
-def client_of(registry: Registry, **options: Any) -> TestClient:
+def client_of(registry: Registry, service: Service | None = None, **options: Any) -> TestClient:
     """A client with the token."""
     return TestClient(
-        guarded(registry),
+        guarded(registry, service),
         base_url=ORIGIN,
         headers={"authorization": f"Bearer {SECRETS.token}"},
         follow_redirects=False,

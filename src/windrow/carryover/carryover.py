@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.carryover.positions import Positions
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
@@ -67,7 +68,7 @@ class Carryover:
     this. shards, publishers: where rows do not say all, one shard for each bucket, and publishers
     by name. is_combined: rows may stand for several, which only the same query can tell.
     is_by_arrival: how the clock of its session moves. offsets: on Spark, how far the sources had
-    come, by stream, as Spark writes it.
+    come, by stream, as Spark writes it. positions: the same with all that Spark needs to read on.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Carryover:
     is_by_arrival: bool = False
     time_zone: str = "UTC"
     offsets: Mapping[str, str] = field(default_factory=dict)
+    positions: Positions | None = None
 
     @property
     def row_count(self) -> int:

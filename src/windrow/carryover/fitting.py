@@ -23,6 +23,7 @@ from windrow.carryover.converted_rows import (
     converted_rows,
     plain_expression,
 )
+from windrow.carryover.positions import positions_for
 from windrow.errors import CheckpointError
 from windrow.plan.expressions import Call, Expr
 from windrow.plan.fingerprint import fingerprint
@@ -47,7 +48,7 @@ _HINT = (
 def fitted(carried: Carryover, plan: RunnablePlan) -> Carryover:
     """The same as a carryover of this plan; refused where its windows do not agree with these."""
     if fingerprint(carried.plan) == fingerprint(plan):
-        return _renamed(carried, plan)
+        return _placed(_renamed(carried, plan), carried)
     _check_whole(carried, plan)
     _check_columns(carried, plan)
     old = [InputPlace(*each) for each in places_of(carried.plan)]
@@ -56,9 +57,18 @@ def fitted(carried: Carryover, plan: RunnablePlan) -> Carryover:
     rows = {number: table for number, table in rows.items() if table.num_rows}
     streams = {name: carried.streams[name] for name in plan.streams}
     given = replace(carried, plan=plan, rows=rows, streams=streams, rows_in={}, set_aside={})
+    given = _placed(given, carried)
     if set(plan.streams) == set(carried.plan.streams):
         return given
     return replace(given, due=_due(given))
+
+
+def _placed(given: Carryover, before: Carryover) -> Carryover:
+    """With the places of the sources in the order in which its plan reads them."""
+    if before.positions is None:
+        return given
+    streams = before.plan.streams, given.plan.streams
+    return replace(given, positions=positions_for(before.positions, before.name, *streams))
 
 
 def _renamed(carried: Carryover, plan: RunnablePlan) -> Carryover:

@@ -5,6 +5,7 @@ rows/0.arrow     the rows of an input, prepared, as an Arrow IPC stream
 times/0.arrow    the times of rows of a stream that wait
 due.arrow        the instants at which answers are due
 shards/0, publishers/NAME    where rows do not say all: what these have saved
+sources/0/12     on Spark, what a source of files had noted; offsets are in the manifest
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.carryover.carryover import CarriedStream, Carryover
+from windrow.carryover.positions import Positions
 from windrow.errors import CheckpointError
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.private_files import create_private
@@ -61,6 +63,7 @@ def write_state_file(path: str | os.PathLike[str], carried: Carryover) -> None:
         **{name: getattr(carried, name) for name in _PLAIN_FIELDS},
         "rows": {str(number): table.num_rows for number, table in carried.rows.items()},
         "streams": {name: _stream_facts(each) for name, each in carried.streams.items()},
+        "positions": None if carried.positions is None else list(carried.positions.lines),
         "parts": checks,
     }
     text = json.dumps({**manifest, "checksum": _checksum(manifest)}, indent=1).encode()
@@ -93,6 +96,8 @@ def read_state_file(path: str | os.PathLike[str]) -> Carryover:
         names = sorted(manifest["parts"])
         shards = [name for name in names if name.startswith("shards/")]
         publishers = [name for name in names if name.startswith("publishers/")]
+        logs = [name for name in names if name.startswith("sources/")]
+        lines = manifest.get("positions")
         return Carryover(
             plan=_plan(manifest),
             streams=streams,
@@ -100,6 +105,9 @@ def read_state_file(path: str | os.PathLike[str]) -> Carryover:
             due=file.instants(_DUE),
             shards=tuple(file.part(f"shards/{number}") for number in range(len(shards))),
             publishers={name.partition("/")[2]: file.part(name) for name in publishers},
+            positions=None
+            if lines is None
+            else Positions(tuple(lines), {name[8:]: file.part(name) for name in logs}),
             **{name: manifest[name] for name in _PLAIN_FIELDS},
         )
 
@@ -209,6 +217,8 @@ def _parts_of(carried: Carryover) -> dict[str, Section]:
         parts[_DUE] = _packed(carried.due)
     parts |= {f"shards/{number}": data for number, data in enumerate(carried.shards)}
     parts |= {f"publishers/{name}": data for name, data in carried.publishers.items()}
+    if carried.positions is not None:
+        parts |= {f"sources/{name}": data for name, data in carried.positions.logs.items()}
     return parts
 
 

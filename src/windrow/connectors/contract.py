@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from windrow.connectors.loading import loaded
 from windrow.errors import DataError, Place, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from windrow.connectors.live import Guarantee, LiveReader, Position
+    from windrow.connectors.process_run import ProcessRun
     from windrow.plan.model import QueryPlan
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
@@ -78,6 +81,21 @@ class Source(Protocol):
     def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
         """The rows in this process, each batch with the part of all that is then read."""
         raise not_read_here(schema.name, self)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is read in this process for as long as a session runs: see live.py."""
+        return False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """How often a row counts after a crash, in a session with a path."""
+        return "exactly once"
+
+    def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
+        """A reader that goes on behind a position; None: from the beginning."""
+        reader: LiveReader = loaded("finite_reader").FiniteReader(self, schema, position)
+        return reader
 
     def fault(self, schema: StreamSchema) -> DataError | None:
         """After a failure on Spark the first value that is no row's, named with its place."""
@@ -167,6 +185,12 @@ class Sink(Protocol):
         """The same of a job whose state is kept; batches: that it has written, None: it begins."""
         raise not_written_here(query, place)
 
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """The writer in this process, by all that is known of the run."""
+        if run.is_lasting:
+            return self.open_lasting(run.query, run.place, run.batches)
+        return self.open(run.query, run.place)
+
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """The writer on the driver."""
 
@@ -174,8 +198,13 @@ class Sink(Protocol):
 class SinkCheckpoint(Protocol):
     """Of the checkpoint of a query what a sink must know of it."""
 
-    query: str
-    is_lasting: bool  # whether it is there after the session: a later one may go on from it
+    @property
+    def query(self) -> str:
+        """The name of the query."""
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is there after the session: a later one may go on from it."""
 
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""

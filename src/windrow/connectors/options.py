@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from windrow.errors import BindingError, Place
 from windrow.plan.nearest import nearest
-from windrow.sql.statements import Endpoint
+from windrow.sql.statements import Endpoint, FromEnvironment
 
 __all__ = ["Options"]
 
@@ -23,12 +25,13 @@ class Options:
         self._endpoint = endpoint
         self._known = known
         self._given: dict[str, Value] = {}
+        self._variables: dict[str, str] = {}  # of the environment, by option: never shown
         if len(endpoint.arguments) > 1:
             raise self._wrong(
                 "WB501", "accepts only one value without a name", "give the others names"
             )
         if endpoint.arguments:
-            self._given[known[0] if known else "value"] = endpoint.arguments[0]
+            self._add(known[0] if known else "value", endpoint.arguments[0])
         for name, value in endpoint.options:
             self._add(name.lower(), value)
         self._refuse_unknown()
@@ -73,7 +76,8 @@ class Options:
         word = self.text(name, possible[0]).lower()
         if word not in possible:
             shown = " or ".join(f"'{each}'" for each in possible)
-            raise self._wrong("WB505", f"cannot have {name} = '{word}'", f"use {shown}")
+            message = f"cannot have {name} = {self._shown(name, word)}"
+            raise self._wrong("WB505", message, f"use {shown}")
         return word
 
     def beginning(self, prefix: str) -> dict[str, str]:
@@ -92,14 +96,28 @@ class Options:
         # TRUE is an int to Python, but not in WQL.
         if type(value) is not kind:
             raise self._wrong(
-                "WB503", f"cannot have {name} = {value!r}", f"{name} is {_SHOWN[kind]}"
+                "WB503",
+                f"cannot have {name} = {self._shown(name, value)}",
+                f"{name} is {_SHOWN[kind]}",
             )
         return value
 
-    def _add(self, name: str, value: Value) -> None:
+    def _add(self, name: str, value: Value | FromEnvironment) -> None:
         if name in self._given:
             raise self._wrong("WB506", f"is given its {name} twice", "keep one")
-        self._given[name] = value
+        self._given[name] = self._read(name, value) if isinstance(value, FromEnvironment) else value
+
+    def _read(self, name: str, variable: FromEnvironment) -> Value:
+        value = os.environ.get(variable.name)
+        if value is None:
+            message = f"needs {variable.name}, which is not set in the environment"
+            raise self._wrong("WB508", message, f"set it: export {variable.name}=...")
+        self._variables[name] = variable.name
+        return value
+
+    def _shown(self, name: str, value: Value) -> str:
+        variable = self._variables.get(name)
+        return repr(value) if variable is None else f"env({variable!r})"
 
     def _refuse_unknown(self) -> None:
         for name in self._given:

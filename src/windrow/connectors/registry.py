@@ -22,18 +22,29 @@ SOURCES = {
     "parquet": "windrow.connectors.files.connector",
     "csv": "windrow.connectors.files.connector",
     "jsonl": "windrow.connectors.files.connector",
+    "http": "windrow.connectors.http.connector",
     "kafka": "windrow.connectors.kafka.connector",
+    "mqtt": "windrow.connectors.mqtt.connector",
+    "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "stdin": "windrow.connectors.listening",
+    "tcp": "windrow.connectors.listening",
+    "udp": "windrow.connectors.listening",
+    "unix": "windrow.connectors.listening",
 }
 SINKS = {
     "console": "windrow.connectors.console",
+    "csv": "windrow.connectors.folders.connector",
     "delta": "windrow.connectors.delta.connector",
+    "duckdb": "windrow.connectors.sql_tables.connector",
     "iceberg": "windrow.connectors.iceberg.connector",
+    "jsonl": "windrow.connectors.folders.connector",
     "kafka": "windrow.connectors.kafka.connector",
     "memory": "windrow.connectors.memory",
     "parquet": "windrow.connectors.parquet.connector",
     "postgres": "windrow.connectors.postgres.connector",
+    "sqlite": "windrow.connectors.sql_tables.connector",
 }
 
 

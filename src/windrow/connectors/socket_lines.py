@@ -1,13 +1,16 @@
-"""Lines of text that a server sends, read on Spark, to try a query out."""
+"""Lines of text that a server sends: in this process, or on Spark to try a query out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Source
 from windrow.connectors.counts import check_count
+from windrow.connectors.live import Guarantee, LiveReader, Position
 from windrow.connectors.loading import loaded
+from windrow.connectors.record_cutter import RecordCutter
 from windrow.connectors.scripted import Scripted
 from windrow.errors import BindingError, Place
 
@@ -47,6 +50,27 @@ class Socket(Source):
                 hint=f"use {' or '.join(map(repr, SOCKET_FORMATS))}",
                 place=self.place,
             )
+
+    is_text: ClassVar[bool] = True
+
+    @property
+    def is_live(self) -> bool:
+        """In this process, for as long as the server sends; it is connected to again."""
+        return True
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What was on its way in a crash does not come again."""
+        return "at most once"
+
+    def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
+        """Connects to the server."""
+        reading = loaded("socket_reader")
+        lines = loaded("line_rows").LineRows(schema, self, self.format)
+        cutter = partial(RecordCutter, "lines", self.format)
+        client = reading.connected(self.host, self.port)
+        made = reading.OneSender(lines, cutter, client=client, name=self.shown)
+        return cast("LiveReader", made)
 
     @property
     def shown(self) -> str:

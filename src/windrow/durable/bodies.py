@@ -39,7 +39,8 @@ def batch_of_body(body: memoryview, schema: pa.Schema) -> pa.RecordBatch:
 
 def bad_rows_header(rows: Sequence[BadRow]) -> dict[str, Any]:
     """Rows that were set aside, as they are shown."""
-    return {"rows": [asdict(row) for row in rows]}
+    told = (asdict(row) for row in rows)
+    return {"rows": [{name: each[name] for name in each if name != "raw"} for each in told]}
 
 
 def bad_rows_of(header: dict[str, Any]) -> list[BadRow]:

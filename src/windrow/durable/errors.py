@@ -1,4 +1,4 @@
-"""What can be wrong with a durable session, in one place: codes WC401 to WC413."""
+"""What can be wrong with a durable session, in one place: codes WC401 to WC414."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ __all__ = [
     "not_replayed",
     "other_function",
     "other_settings",
+    "read_otherwise",
     "unreadable",
     "unwritten",
 ]
@@ -135,6 +136,16 @@ def files_have_changed(path: Path) -> CheckpointError:
         "WC413",
         f"the files of the job have fewer rows than the job at {path} has read of them",
         hint="give it the files that it had, or begin in another folder",
+    )
+
+
+def read_otherwise(path: Path) -> CheckpointError:
+    """A job that followed no source follows one now."""
+    return CheckpointError(
+        "WC414",
+        f"the job at {path} has read files to their ends, and is to follow them now: it does not "
+        "know how far it has come in them",
+        hint="omit follow = TRUE, or begin in another folder",
     )
 
 

@@ -9,21 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from windrow.connectors.live import Position
 from windrow.durable.bodies import bad_rows_header, batch_body, versions_body
+from windrow.durable.governing import DurableGoverning, noted_refusal, refused_again
 from windrow.durable.journal import Journal
+from windrow.durable.progress import Progress
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.stream_ingest import StreamIngest, count_of
-from windrow.errors import WindrowError
+from windrow.errors import AdmissionError, WindrowError
 from windrow.rows.bad_rows import BadRow
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
+
+if TYPE_CHECKING:
+    from windrow.runtime.tables.table_store import TableChange
 
 __all__ = ["MISFITS", "DurableIngest", "DurableStream"]
 
@@ -99,7 +105,31 @@ class DurableIngest(Ingest):
 
     journal: Journal
     streams: dict[str, DurableStream]  # type: ignore[assignment]
+    _governing_kind = DurableGoverning
+    governing: DurableGoverning
     _tells_later = False  # what is applied now is to be told once it is whole
+    piece = 0  # of the source of a table, which is given to it now; 0: the program gives it
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.progress = Progress()
+
+    def attach(self, journal: Journal) -> None:
+        """What happens is written there, and so is what is decided."""
+        self.journal = journal
+        self.governing.attach(journal.decisions, lambda: self.steps)
+
+    def _check_table_room(self, changes: list[TableChange], rows: int) -> None:
+        decisions, call = self.journal.decisions, f"table {self.steps}"
+        if decisions.are_followed:
+            refused_again(decisions.of(call))
+            return
+        with decisions.made_in(call):
+            try:
+                super()._check_table_room(changes, rows)
+            except AdmissionError as refusal:
+                noted_refusal(decisions, refusal)
+                raise
 
     def _now_us(self) -> int:
         return self.journal.now_us()
@@ -223,14 +253,60 @@ class DurableIngest(Ingest):
         with self.journal.applying("batch", [body], stream=stream.schema.name):
             super()._take(stream, rows)
 
-    def take_read(self, stream: DurableStream, rows: FileRows, batches: int) -> None:
-        """Apply rows of a file, and those that were set aside; batches: that are read with it."""
+    def take_read(self, stream: DurableStream, rows: FileRows) -> None:
+        """Apply rows of a file, and those that were set aside: one more batch that is read."""
         self.flush()
         self._expect_batch()
-        told = {"stream": stream.schema.name, "batches": batches, **bad_rows_header(rows.bad)}
+        name, progress = stream.schema.name, self.progress
+        batches = progress.batches + 1
+        told = {"stream": name, "batches": batches, **bad_rows_header(rows.bad)}
         with self.journal.applying("file rows", [batch_body(rows.batch)], **told):
+            # A snapshot may be taken as soon as all is applied.
+            progress.batches = batches
+            progress.read[name] = progress.read.get(name, 0) + 1
             stream.set_aside(rows.bad)
             super()._take(stream, PushedRows(rows.batch))
+
+    def take_polled(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Rows of a source and its position, in one record."""
+        name = self.open_stream(stream).schema.name
+        self.flush()
+        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        with self.journal.applying("polled", [batch_body(rows.batch)], **told):
+            super().take_polled(name, rows, position)
+
+    def stage(self, stream: str, rows: FileRows, position: Position) -> None:
+        """Rows of a source and its position, which are applied later."""
+        name = self.open_stream(stream).schema.name
+        self.flush()
+        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        with self.journal.applying("staged", [batch_body(rows.batch)], **told):
+            super().stage(name, rows, position)
+
+    def release(self, stream: str, count: int) -> None:
+        """Apply the first of the rows that are staged."""
+        self.flush()
+        with self.journal.applying("release", stream=stream, rows=count):
+            super().release(stream, count)
+
+    def end_stream(self, stream: str) -> None:
+        """Nothing more comes of this stream."""
+        if not self.have_ended([stream]):
+            self.flush()
+            with self.journal.applying("end stream", stream=stream):
+                super().end_stream(stream)
+
+    def hold(self, stream: str, *, is_held: bool) -> None:
+        """While a stream is held it is not idle."""
+        if self._idle.is_watched(stream) and self._idle.is_held(stream) != is_held:
+            with self.journal.applying("hold", stream=stream, held=is_held):
+                super().hold(stream, is_held=is_held)
+
+    def hold_again(self) -> None:
+        """What its sources have may be older than what has come, until they are read."""
+        for name in [*self._idle.held]:
+            if not self.have_ended([name]):
+                self.hold(name, is_held=True)
 
     def take(self, stream: DurableStream, rows: PushedRows) -> None:
         """Apply rows of a record that were applied by themselves."""
@@ -272,5 +348,12 @@ class DurableIngest(Ingest):
             raise refusal from None
         if given.size:
             body = versions_body(store.schema, given)
-            with self.journal.applying("change", [body], table=store.name):
+            told = {"table": store.name} | ({"piece": self.piece} if self.piece else {})
+            with self.journal.applying("change", [body], **told):
                 super().change_table(name, lambda _: given, rows)
+                self.note_piece(store.name, self.piece)
+
+    def note_piece(self, table: str, piece: int) -> None:
+        """That piece of the source of a table is given to it."""
+        if piece:
+            self.progress.pieces[table] = piece

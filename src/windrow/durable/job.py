@@ -8,20 +8,25 @@ the same number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import Writer
-from windrow.durable.errors import files_have_changed
+from windrow.connectors.process_run import ProcessRun
+from windrow.durable.changed_job import ChangedJob
+from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
 from windrow.embedded.outlet import Outlet
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
+from windrow.embedded.table_sources import ChangelogLines, give_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
@@ -31,18 +36,26 @@ from windrow.rows.file_rows import FileRows
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
 
-__all__ = ["run_durable"]
+__all__ = ["durable_run", "run_durable"]
 
 
 def run_durable(job: Job, watcher: JobWatcher, path: str | os.PathLike[str]) -> None:
     """Runs the job; what it has read and answered is in that folder."""
-    settings = job.settings
-    said = (settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone)
-    session = open_session(path, *said, "text", "interval")
+    run = durable_run(job, watcher, path)
     try:
-        _DurableJobRun(session, job, watcher).run()
+        run.run()
     finally:
-        session.stop()
+        run.session.stop()
+
+
+def durable_run(
+    job: Job, watcher: JobWatcher, path: str | os.PathLike[str], memory: int | None = None
+) -> JobRun:
+    """A run of the job in the session whose state is there; memory: instead of the script's."""
+    settings = job.settings
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    said = (budget, settings.clock or COMPLETE, settings.time_zone)
+    return _DurableJobRun(open_session(path, *said, "text", "interval"), job, watcher)
 
 
 class _DurableJobRun(JobRun):
@@ -50,25 +63,58 @@ class _DurableJobRun(JobRun):
 
     session: DurableSession
 
+    def __init__(self, session: DurableSession, job: Job, watcher: JobWatcher) -> None:
+        super().__init__(session, job, watcher)
+        self.changed = ChangedJob(session, job)
+
     def _declare_tables(self) -> None:
         """They are read once: what they were then is in the state."""
-        if self.session.progress.has_read_tables:
+        if self.session.job_progress.has_read_tables:
             for table in self.job.tables.values():
                 self.session.declare_table(table.schema)
         else:
-            declare_tables(self.session, self.job.tables.values())
+            declare_tables(self.session, self.job.tables.values(), self._give)
             self.session.note_tables()
+
+    def _give(
+        self, session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
+    ) -> None:
+        """What the run before has given is not given again."""
+        given = self.session.job_progress.pieces.get(table, 0)
+        for number, piece in enumerate(pieces, 1):
+            if number > given:
+                with self.session.giving_piece(number):
+                    give_changes(session, table, piece)
+
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        """Those of the script; queries that it no longer has, or that read others, have ended."""
+        self.changed.let_go()
+        super()._declare_views(streams)
+        self.changed.begin_others()
+
+    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        return self.changed.begun(query)
 
     def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
         return _DurableOutlet(self.session, query, running, self._answered)
 
     def _read(self, files: SideBySide, interruption: Interruption) -> None:
-        for _ in range(self.session.progress.batches):
-            if files.next_batch() is None:
-                raise files_have_changed(self.session.path)
+        progress = self.session.job_progress
+        # A snapshot of an earlier version knows no streams: batches came in the order of time.
+        counted = progress.batches - sum(progress.read.values())
+        are_there = all(files.next_batch() is not None for _ in range(counted))
+        if not are_there or not files.skip(progress.read):
+            raise files_have_changed(self.session.path)
         for outlet in self.outlets:
             outlet.drain()  # what the run before has not, under the number that it had then
         super()._read(files, interruption)
+
+    def before_following(self) -> None:
+        """What the run before has answered and not written, under the number that it had then."""
+        if self.session.job_progress.batches:
+            raise read_otherwise(self.session.path)
+        for outlet in self.outlets:
+            outlet.drain()
 
     def _push(self, stream: str, rows: FileRows) -> None:
         self.session.push_read(stream, rows)
@@ -90,13 +136,22 @@ class _DurableOutlet(Outlet):
     ) -> None:
         self._session = session
         super().__init__(query, running, answered)
-        self._batches = session.progress.written.get(query.name, 0)
+        self._batches = session.job_progress.written.get(query.name, 0)
 
     def _opened(self) -> Writer:
-        query, written = self.query, self._session.progress.written
-        made = query.sink.open_lasting(query.name, query.place, written.get(query.name))
-        self._session.note_written(query.name, written.get(query.name, 0))
+        name, written = self.query.name, self._session.job_progress.written
+        made = super()._opened()
+        self._session.note_written(name, written.get(name, 0))
         return made
+
+    def _run(self) -> ProcessRun:
+        written = self._session.job_progress.written.get(self.query.name)
+        return replace(super()._run(), batches=written, state=self._session.state_name())
+
+    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
+        # A sink that knows its batches must not be further than what a crash leaves of the log.
+        self._session.sync()
+        super()._write(writer, answers, changes)
 
     def drain(self) -> None:
         """Hands on what is new."""

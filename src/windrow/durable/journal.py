@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from windrow.durable.decisions import Decisions, Made
 from windrow.durable.errors import broken_off
 from windrow.durable.log import Log
 from windrow.durable.records import Record, Section
@@ -41,6 +42,7 @@ class Journal:
         self.missing: Callable[[], CheckpointError | None] = lambda: None
         self.after: Callable[[], None] = lambda: None
         self.declared: Callable[[dict[str, Any]], None] = lambda _: None
+        self.decisions = Decisions()
         self._log: Log | None = None
         self._trouble: CheckpointError | None = None
         self._wall_us: int | None = None
@@ -113,16 +115,37 @@ class Journal:
         wall_us = self.now_us()
         header = {"kind": kind, "wall": wall_us, **told}
         self._append(header, sections)
-        with self._applied(wall_us):
-            yield
+        try:
+            with self._applied(wall_us):
+                yield
+        except WindrowError:
+            self._write_decisions()
+            raise
+        self._write_decisions()
         self._note_declared(header)
         self.after()
 
+    def _write_decisions(self) -> None:
+        made = self.decisions.taken()
+        if made:
+            try:
+                self.note("decided", made=made)
+            except CheckpointError as problem:
+                why = f"what was decided could not be written: {problem.message}"
+                self._trouble = broken_off(self.log.folder.path, why)
+                raise self._trouble from problem
+
     @contextmanager
-    def replaying(self, record: Record) -> Iterator[None]:
-        """Do within what a record says."""
-        with self._applied(record.header["wall"]):
-            yield
+    def replaying(self, record: Record, made: Made) -> Iterator[None]:
+        """Do within what a record says, and decide as it was decided then."""
+        if record.knows_decisions:
+            self.decisions.follow(made)
+        try:
+            with self._applied(record.header["wall"]):
+                yield
+        finally:
+            self.decisions.decide()
+            self.decisions.taken()
         self._note_declared(record.header)
 
     def _note_declared(self, header: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from windrow.durable.errors import broken_off, unwritten
 from windrow.durable.folder import GrowingFile, StateFolder
-from windrow.durable.log_files import LogReader, file_head, file_name
+from windrow.durable.log_files import FORMAT_VERSION, LogReader, file_head, file_name
 from windrow.durable.records import Section, record_pieces
 
 __all__ = ["FILE_BYTES", "Log"]
@@ -37,6 +37,8 @@ class Log:
             self._file = self._begun()
         else:
             self._file = folder.open(reader.name)
+            if reader.version < FORMAT_VERSION:
+                self.begin_file()  # records of different formats are not in one file
 
     def append(self, header: Mapping[str, Any], sections: Sequence[Section] = ()) -> None:
         """Add a record: it is written as a whole, or not at all, and then an error is raised."""
@@ -61,6 +63,11 @@ class Log:
         """All records so far are on the disk when it returns."""
         with self._closing:
             self._sync()
+
+    @property
+    def safe(self) -> int:
+        """The number of the last record that is surely on the disk."""
+        return self._safe
 
     @property
     def is_safe(self) -> bool:

@@ -22,7 +22,9 @@ __all__ = [
     "obsolete_files",
 ]
 
-FORMAT_VERSION = 1
+# Version 2 has what the governor has decided, behind the record of which it was.
+FORMAT_VERSION = 2
+KNOWN_DECISIONS = 2
 FILE_HEAD = struct.Struct("<8sIIQ")  # magic, version, checksum, first sequence
 _MAGIC = b"WDRWLOG\n"
 _PREFIX, _SUFFIX = "log-", ".wlog"
@@ -41,10 +43,10 @@ def file_name(first: int) -> str:
     return f"{_PREFIX}{first:020d}{_SUFFIX}"
 
 
-def file_head(first: int) -> bytes:
+def file_head(first: int, version: int = FORMAT_VERSION) -> bytes:
     """What it begins with."""
-    checksum = zlib.crc32(FILE_HEAD.pack(_MAGIC, FORMAT_VERSION, 0, first))
-    return FILE_HEAD.pack(_MAGIC, FORMAT_VERSION, checksum, first)
+    checksum = zlib.crc32(FILE_HEAD.pack(_MAGIC, version, 0, first))
+    return FILE_HEAD.pack(_MAGIC, version, checksum, first)
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class LogReader:
         self._folder = folder
         self.sequence = after  # of the last record that was read
         self.name: str | None = None  # the file that it is in
+        self.version = FORMAT_VERSION  # of that file
         self.end = 0  # where it ends there
         self.bytes = 0  # of the records that were read
         self.torn: TornTail | None = None
@@ -81,6 +84,8 @@ class LogReader:
                 self._tear(number, data, 0)
                 return
             self.name, self.end = file.name, offset
+            (self.version,) = struct.unpack_from("<I", data, len(_MAGIC))
+            knows_decisions = self.version >= KNOWN_DECISIONS
             expected = file.first
             while self.end < len(data):
                 record = record_at(data, self.end, expected)
@@ -92,7 +97,7 @@ class LogReader:
                 if record.sequence > self.sequence:
                     self.bytes += size
                     self.sequence = record.sequence
-                    yield record
+                    yield record._replace(knows_decisions=knows_decisions)
             following = self._files[number + 1 : number + 2]
             if following and following[0].first != expected:
                 raise damaged(self._folder.path / file.name, self.end, "records are missing")
@@ -105,10 +110,10 @@ class LogReader:
         path = self._folder.path / file.name
         if magic == _MAGIC and version > FORMAT_VERSION:
             raise newer_format(path, version, FORMAT_VERSION)
-        if bytes(data[: FILE_HEAD.size]) != file_head(file.first):
-            if bytes(data[: FILE_HEAD.size]).strip(b"\0"):
+        if bytes(data[: FILE_HEAD.size]) != file_head(file.first, max(1, version)):
+            if len(data) > FILE_HEAD.size and bytes(data[: FILE_HEAD.size]).strip(b"\0"):
                 raise damaged(path, 0, "it does not begin as a log does")
-            return None
+            return None  # nothing was written behind it yet
         return FILE_HEAD.size
 
     def _tear(self, number: int, data: memoryview, offset: int) -> None:

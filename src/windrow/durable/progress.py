@@ -9,8 +9,17 @@ __all__ = ["Progress"]
 
 @dataclass
 class Progress:
-    """batches: of its files that were read. written: by query, batches that its sink has."""
+    """batches: of its files that were read; read: by stream.
+
+    written: by query, batches that its sink has.
+
+    pieces: by table, those of its source that were given to it.
+    state_name: by which sinks know this state; '' until one asks for it.
+    """
 
     batches: int = 0
+    read: dict[str, int] = field(default_factory=dict)
     has_read_tables: bool = False
     written: dict[str, int] = field(default_factory=dict)
+    pieces: dict[str, int] = field(default_factory=dict)
+    state_name: str = ""

@@ -30,12 +30,16 @@ Section = bytes | memoryview
 
 
 class Record(NamedTuple):
-    """One thing that happened; end: where the next record begins in its file."""
+    """One thing that happened; end: where the next record begins in its file.
+
+    knows_decisions: whether what was decided with it is in the log, where anything was.
+    """
 
     sequence: int
     header: dict[str, Any]
     sections: list[memoryview]
     end: int
+    knows_decisions: bool = True
 
     @property
     def kind(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.durable.bodies import bad_rows_of, batch_of_body, versions_of_body
+from windrow.durable.decisions import Made
 from windrow.durable.declared import history_of, stream_of, table_of
 from windrow.durable.errors import not_replayed, other_function
 from windrow.durable.ingest import DurableStream
@@ -40,8 +42,8 @@ class Replay:
     ) -> None:
         self._session = session
         saved = () if snapshot is None else records_of(snapshot)
-        self._records = chain(saved, reader.records())
-        self._waiting: Record | None = None
+        self._records = _with_decisions(chain(saved, reader.records()))
+        self._waiting: tuple[Record, Made] | None = None
         self.missing: tuple[str, str] | None = None
         self.problem: CheckpointError | None = None  # why it cannot go on
         self.offered: dict[str, GivenFunction] = {}  # functions that were given meanwhile
@@ -59,15 +61,14 @@ class Replay:
 
     def _has_ended(self) -> bool:
         while True:
-            record = self._waiting or next(self._records, None)
-            if record is None:
+            self._waiting = self._waiting or next(self._records, None)
+            if self._waiting is None:
                 return True
-            self._waiting = record
-            if not self._is_applied(record):
+            if not self._is_applied(*self._waiting):
                 return False
             self._waiting = None
 
-    def _is_applied(self, record: Record) -> bool:
+    def _is_applied(self, record: Record, made: Made) -> bool:
         if record.kind == "function" and not self._is_given(record.header):
             return False
         apply = _KINDS.get(record.kind)
@@ -75,7 +76,7 @@ class Replay:
             raise self._failed(record, f"nothing is known of {record.kind!r}")
         journal = self._session.journal
         try:
-            with journal.replaying(record):
+            with journal.replaying(record, made):
                 apply(self, record)
         except CheckpointError:
             raise
@@ -123,6 +124,14 @@ class Replay:
         asked = (told["text"], told["name"], told["algorithm"], told["store"])
         self._session.register(*asked, has_name=told.get("has_name"), plan=told.get("plan"))
 
+    def _replace(self, record: Record) -> None:
+        with suppress(CheckpointError):  # windows that did not agree then do not now
+            told = record.header
+            self._session.replaced(told["query"], told["text"], begin_anew=told["anew"])
+
+    def _drop_view(self, record: Record) -> None:
+        self._session.dropped_view(record.header["name"])
+
     def _stop(self, record: Record) -> None:
         self._session[record.header["query"]].stop()
 
@@ -156,20 +165,42 @@ class Replay:
     def _file_rows(self, record: Record) -> None:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
-        self._session.progress.batches = told["batches"]
-        self._session.ingest.take_read(
-            stream, FileRows(batch, tuple(bad_rows_of(told))), told["batches"]
-        )
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.take_read(stream, rows)
+
+    def _polled(self, record: Record) -> None:
+        stream, told = self._stream_of(record), record.header
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.take_polled(told["stream"], rows, told["position"])
+
+    def _staged(self, record: Record) -> None:
+        stream, told = self._stream_of(record), record.header
+        batch = batch_of_body(record.sections[0], stream.schema.arrow)
+        rows = FileRows(batch, tuple(bad_rows_of(told)))
+        self._session.ingest.stage(told["stream"], rows, told["position"])
+
+    def _release(self, record: Record) -> None:
+        self._session.ingest.release(record.header["stream"], record.header["rows"])
+
+    def _end_stream(self, record: Record) -> None:
+        self._session.ingest.end_stream(record.header["stream"])
+
+    def _hold(self, record: Record) -> None:
+        self._session.ingest.hold(record.header["stream"], is_held=record.header["held"])
 
     def _tables_read(self, record: Record) -> None:
         del record
-        self._session.progress.has_read_tables = True
+        self._session.job_progress.has_read_tables = True
 
     def _written(self, record: Record) -> None:
         told = record.header
-        self._session.progress.written[told["query"]] = told["batches"]
+        self._session.job_progress.written[told["query"]] = told["batches"]
         for what, limit in told["reads"]:
             self._read_again(told["query"], what, limit)
+
+    def _state_name(self, record: Record) -> None:
+        self._session.job_progress.state_name = record.header["name"]
 
     def _rows(self, record: Record) -> None:
         stream = self._stream_of(record)
@@ -194,9 +225,10 @@ class Replay:
         self._session.ingest.note_came(record.header["stream"])
 
     def _change(self, record: Record) -> None:
-        name = record.header["table"]
-        body = record.sections[0]
-        self._session.ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        name, body = record.header["table"], record.sections[0]
+        ingest = self._session.ingest
+        ingest.change_table(name, lambda schema: versions_of_body(schema, body), 0)
+        ingest.note_piece(name, record.header.get("piece", 0))
 
     def _reject_change(self, record: Record) -> None:
         self._session.ingest.reject_change(record.header["table"], record.header["rows"])
@@ -216,6 +248,25 @@ class Replay:
         """They were read before the session was made."""
 
 
+def _with_decisions(records: Iterator[Record]) -> Iterator[tuple[Record, Made]]:
+    """Each record with what was decided while it was applied.
+
+    A process that ended before that was written had told nobody: then nothing was decided.
+    """
+    waiting: Record | None = None
+    for record in records:
+        if record.kind == "decided":
+            assert waiting is not None
+            yield waiting, record.header["made"]
+            waiting = None
+            continue
+        if waiting is not None:
+            yield waiting, []
+        waiting = record
+    if waiting is not None:
+        yield waiting, []
+
+
 _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "settings": Replay._settings,
     "function": Replay._function,
@@ -227,11 +278,19 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "tables": Replay._saved_tables,
     "state": Replay._saved_state,
     "stop": Replay._stop,
+    "replace": Replay._replace,
+    "drop view": Replay._drop_view,
     "read": Replay._read,
     "batch": Replay._batch,
     "file rows": Replay._file_rows,
+    "polled": Replay._polled,
+    "staged": Replay._staged,
+    "release": Replay._release,
+    "end stream": Replay._end_stream,
+    "hold": Replay._hold,
     "tables read": Replay._tables_read,
     "written": Replay._written,
+    "state name": Replay._state_name,
     "rows": Replay._rows,
     "small batches": Replay._small_batches,
     "set aside": Replay._set_aside,

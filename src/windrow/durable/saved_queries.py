@@ -26,7 +26,7 @@ def why_not_saved(query: DurableQuery) -> str | None:
         return "it lacks rows"
     if isinstance(query._shard, Shard) and query._shard._lifetimes:
         return "its windows are narrowed"
-    if query.__dict__.get("_kept"):
+    if query.written.is_behind:
         return "what was read of it is in no record"
     if not query._followed._own.is_empty:
         return "its answers wait for several readers"

@@ -34,6 +34,8 @@ def why_no_snapshot(session: DurableSession) -> str | None:
     ingest = session.ingest
     if any(each.has_waiting or each._suspects for each in ingest.streams.values()):
         return "rows wait"
+    if ingest.staged:
+        return "rows of sources are not applied yet"
     if session.views_running:
         return "views run"
     operators = session.past.operators.values()
@@ -70,9 +72,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
             name: saved_history(each, parts) for name, each in session.past.operators.items()
         },
         "idle": [ingest._idle._last_us, [list(each) for each in ingest._idle._heartbeats]],
+        "held": ingest._idle.held,
+        "positions": ingest.positions,
         "steps": ingest.steps,
         "unnamed": session.unnamed,
-        "progress": asdict(session.progress),
+        "progress": asdict(session.job_progress),
     }
     return header, parts
 
@@ -113,5 +117,7 @@ def load_session(session: DurableSession, record: Record) -> None:
     last_us, heartbeats = saved["idle"]
     ingest._idle._last_us.update(last_us)
     ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)
+    ingest._idle.held.update(saved.get("held", {}))  # states of before there were sources lack it
+    ingest.positions.update(saved.get("positions", {}))
     ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
-    session.progress = Progress(**saved["progress"])
+    session.ingest.progress = Progress(**saved["progress"])

@@ -5,37 +5,34 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from windrow.durable.asked import Asked, printed
 from windrow.durable.declared import history_told, stream_told, table_told
 from windrow.durable.errors import declared_otherwise, function_missing
 from windrow.durable.folder import StateFolder
 from windrow.durable.ingest import DurableIngest
 from windrow.durable.interval import Ticking
 from windrow.durable.journal import Journal
+from windrow.durable.live_receiver import DurableReceiver
 from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader
-from windrow.durable.progress import Progress
 from windrow.durable.queries import DurableHistoryQuery, DurableQuery
 from windrow.durable.replay import Replay
 from windrow.durable.saved_session import saved_session, why_no_snapshot
+from windrow.durable.session_changes import ChangingSession
 from windrow.durable.settings import Settings
 from windrow.durable.snapshots import Snapshot, write_snapshot
+from windrow.embedded.live_receiver import LiveReceiver
 from windrow.embedded.one_at_a_time import one_at_a_time
-from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError, UnsupportedError, WindrowWarning
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.serialise import plan_from_json
 from windrow.plan.user_functions import GivenFunction
 from windrow.query import Query
-from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sql import parse_query
-from windrow.sql.query_printer import print_query
 from windrow.table_schema import TableSchema
 
 if TYPE_CHECKING:
@@ -49,18 +46,7 @@ SNAPSHOT_BYTES = 256 << 20
 _LOGGER = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """How a query was registered; printed: so that equal ones are found equal."""
-
-    text: str = field(compare=False)
-    printed: str
-    algorithm: str
-    store: str
-    has_name: bool
-
-
-class DurableSession(EmbeddedSession):
+class DurableSession(ChangingSession):
     """What changes it is in its log before it happens; what was declared can be declared again.
 
     >>> import tempfile
@@ -77,7 +63,6 @@ class DurableSession(EmbeddedSession):
     """
 
     _ingest_kind = DurableIngest
-    _query_kind = DurableQuery
     _ingest: DurableIngest
 
     def __init__(self, folder: StateFolder, settings: Settings, durability: str) -> None:
@@ -87,14 +72,12 @@ class DurableSession(EmbeddedSession):
         self.declared: list[dict[str, Any]] = []  # as records have it, in order
         self.journal = Journal(durability)
         self.journal.after = self._after_record
-        self.journal.declared = self.declared.append
+        self.journal.declared = self._note_declared
         self._snapshot_at = SNAPSHOT_BYTES
-        self._ingest.journal = self.journal
-        self._histories.query_kind = DurableHistoryQuery
-        self._asked: dict[str, _Asked] = {}
+        self._ingest.attach(self.journal)
+        self._histories.query_kind = partial(DurableHistoryQuery, self)
+        self._asked: dict[str, Asked] = {}
         self._handed_out: set[str] = set()  # queries without a name that this process asked for
-        self.progress = Progress()
-        self._reads: list[tuple[str, int | None]] | None = None  # not written yet
         self._replay: Replay | None = None
         self._ticking: Ticking | None = None
 
@@ -134,11 +117,13 @@ class DurableSession(EmbeddedSession):
         if not replay.run():
             return
         self._ingest.note_written()
+        self._ingest.governing.count()
         self.journal.open(Log(self._folder, reader))
         self._replay = None
         self._tell_of_torn(reader)
         for made in replay.offered.values():
             self.add_function(made)
+        self._ingest.hold_again()
         if not self.journal.syncs_always:
             self._ticking = Ticking(self)
 
@@ -153,7 +138,6 @@ class DurableSession(EmbeddedSession):
         )
         warnings.warn(told, WindrowWarning, stacklevel=2)
 
-    @one_at_a_time
     def stop(self) -> None:
         """Close the session; opened again, its queries go on.
 
@@ -162,6 +146,11 @@ class DurableSession(EmbeddedSession):
         >>> session = windrow.connect(path=tempfile.mkdtemp())
         >>> session.stop()
         """
+        self.stop_sources()
+        with self._lock:
+            self._end_all()
+
+    def _end_all(self) -> None:
         if self._ticking is not None:
             self._ticking.stop()
         try:
@@ -177,7 +166,7 @@ class DurableSession(EmbeddedSession):
         finally:
             self._folder.release()
             if is_sound:
-                super().stop()
+                super()._end_all()
             self._is_stopped = True
 
     def _after_record(self) -> None:
@@ -240,6 +229,9 @@ class DurableSession(EmbeddedSession):
         """Write rows that wait: nothing is lost that came before."""
         if self.journal.writes and not self.journal.is_torn:
             self._ingest.write_quietly()
+
+    def _receiver(self) -> LiveReceiver:
+        return DurableReceiver(self._lock, self._ingest, self.journal)
 
     def sync(self) -> None:
         """What is written is on the disk when it returns; rows may come meanwhile."""
@@ -345,7 +337,7 @@ class DurableSession(EmbeddedSession):
         Without a name it is found by its text: each such query once in a process.
         """
         self.journal.check()
-        asked = _Asked(text, printed(text), algorithm, store, name is not None)
+        asked = Asked(text, printed(text), algorithm, store, name is not None)
         known: EmbeddedQuery | EmbeddedHistoryQuery | None = self._running_as(asked, name)
         if known is None:
             self.plan_of(text)  # raises before anything is written
@@ -382,13 +374,15 @@ class DurableSession(EmbeddedSession):
         else:
             with self._knowing_functions():
                 made = self._begun(plan_from_json(plan), name)
-        made.registry = self  # type: ignore[union-attr]
         is_named = name is not None if has_name is None else has_name
-        self._asked[made.name] = _Asked(text, printed(text), algorithm, store, is_named)
+        self._asked[made.name] = Asked(text, printed(text), algorithm, store, is_named)
         self._handed_out.discard(made.name)
         return made
 
-    def _running_as(self, asked: _Asked, name: str | None) -> Any:
+    def _new_query(self, *given: Any, **named: Any) -> EmbeddedQuery:
+        return DurableQuery(self, *given, **named)
+
+    def _running_as(self, asked: Asked, name: str | None) -> Any:
         """The query that was registered so before, if it runs."""
         running = self._queries_by_name()
         if name is not None:
@@ -398,61 +392,12 @@ class DurableSession(EmbeddedSession):
         same = (each for each in running if self._asked[each] == asked)
         return next((running[each] for each in same if each not in self._handed_out), None)
 
-    # ---- jobs
-
-    @one_at_a_time
-    def push_read(self, stream: str, rows: FileRows) -> None:
-        """Rows of a file of a job, and that they were read."""
-        self.journal.check()
-        into = self._ingest.streams[self._ingest.open_stream(stream).schema.name]
-        batches = self.progress.batches + 1
-        try:
-            self._ingest.take_read(into, rows, batches)
-        finally:
-            self.progress.batches = batches
-
-    @property
-    def has_finished(self) -> bool:
-        """Whether all its streams have ended."""
-        return self._ingest.have_ended([*self._ingest.streams])
-
-    def note_tables(self) -> None:
-        """The tables of a job were read."""
-        self.journal.note("tables read")
-        self.progress.has_read_tables = True
-
-    @contextmanager
-    def reading_later(self) -> Iterator[None]:
-        """What is read within is noted as read when note_written() says that it was written."""
-        self._reads = []
-        try:
-            yield
-        finally:
-            self._reads = None
-
-    def note_written(self, query: str, batches: int) -> None:
-        """The sink of a query has so many batches, and what was read meanwhile."""
-        reads = self._reads or []
-        if reads or self.progress.written.get(query) != batches:
-            self.journal.note("written", query=query, batches=batches, reads=reads)
-            self.progress.written[query] = batches
-        if self._reads is not None:
-            self._reads = []
-
-    def note_read(self, query: str, what: str, limit: int | None) -> None:
-        """Answers or changes of a query were read."""
-        if self._reads is None:
-            self.journal.note("read", query=query, what=what, limit=limit)
-        else:
-            self._reads.append((what, limit))
-
     def _check_takes_state(self) -> None:
         raise UnsupportedError(
             "WU311",
-            "a query of a durable session cannot begin with the state of another one: its log has "
-            "what was pushed, and no states",
-            hint="stop the query and register the changed one, or import the state into a session "
-            "without path=",
+            "a query of a durable session cannot begin with the state of another session: its log "
+            "has what was pushed, and no states",
+            hint="import the state into a session without path=",
         )
 
     def has(self, query: Query) -> bool:
@@ -462,8 +407,3 @@ class DurableSession(EmbeddedSession):
     def _queries_by_name(self) -> dict[str, Any]:
         self.journal.check()
         return super()._queries_by_name()
-
-
-def printed(text: str) -> str:
-    """A query as it is printed: equal for texts that differ in spaces, comments and case alone."""
-    return print_query(parse_query(text))

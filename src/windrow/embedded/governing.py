@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -55,6 +55,22 @@ class Governing:
         self._ranges = WholeRanges(budget)
         # Rows of streams that may be taken, and steps that may be made, without asking.
         self.granted: dict[str, int] = {}
+
+    # ---- saved, and restored
+
+    def state(self, log_from: int = 0) -> dict[str, Any]:
+        """What was decided, as JSON has it; log_from: decisions that are known already."""
+        return {"governor": self._governor.state(log_from), "rows": self._rows.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """What was decided elsewhere holds here."""
+        self._governor.restore(state["governor"])
+        self._rows.restore(state["rows"])
+
+    def count(self) -> None:
+        """Rows have come that nobody asked for, and queries: count what is held."""
+        self._take_stock()
+        self._rows.count()
 
     # ---- queries
 

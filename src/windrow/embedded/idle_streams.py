@@ -35,6 +35,7 @@ class IdleStreams:
     def __init__(self) -> None:
         self._last_us: dict[str, int] = {}
         self._after_us: dict[str, int] = {}
+        self.held: dict[str, bool] = {}  # streams with a source: whether it may have older rows
         self._heartbeats: deque[tuple[int, str, int]] = deque(maxlen=HEARTBEATS_KEPT)
 
     @property
@@ -52,10 +53,24 @@ class IdleStreams:
         """Rows of a stream have come."""
         self._last_us[stream] = now_us
 
+    def is_watched(self, stream: str) -> bool:
+        """Whether a stream may be idle."""
+        return stream in self._after_us
+
+    def is_held(self, stream: str) -> bool:
+        """Whether a stream is not idle, however long no row has come."""
+        return self.held.get(stream, False)
+
+    def hold(self, stream: str, now_us: int, *, is_held: bool) -> None:
+        """From now on the stream is held, or is not: then its silence begins now."""
+        self.held[stream] = is_held
+        self.came(stream, now_us)
+
     def idle(self, now_us: int) -> list[str]:
         """The streams without rows for long enough."""
         after, last = self._after_us, self._last_us
-        return [name for name, span_us in after.items() if now_us - last[name] >= span_us]
+        silent = [name for name, span_us in after.items() if now_us - last[name] >= span_us]
+        return [name for name in silent if not self.is_held(name)]
 
     def heartbeats(
         self,

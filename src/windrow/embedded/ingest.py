@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from windrow.embedded.event_subscribers import EventSubscribers
 from windrow.embedded.governing import Governing
 from windrow.embedded.idle_streams import IdleStreams
-from windrow.embedded.ingest_steps import IngestSteps, raise_first
+from windrow.embedded.ingest_steps import raise_first
+from windrow.embedded.live_ingest import LiveIngest
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
@@ -47,6 +47,7 @@ from windrow.windows.marks import Mark
 if TYPE_CHECKING:
     from windrow.carryover.carryover import CarriedStream
     from windrow.embedded.history_registry import Histories
+    from windrow.runtime.tables.table_store import TableChange
 
 __all__ = ["Ingest"]
 
@@ -60,8 +61,10 @@ UNKNOWN = -1
 _ALONE = nullcontext()
 
 
-class Ingest(IngestSteps, EventSubscribers):
+class Ingest(LiveIngest):
     """The streams of a session with their rows; `running` gives the queries that read them."""
+
+    _governing_kind: type[Governing] = Governing
 
     def __init__(
         self,
@@ -72,10 +75,12 @@ class Ingest(IngestSteps, EventSubscribers):
         *,
         is_by_arrival: bool = False,
     ) -> None:
-        EventSubscribers.__init__(self)
+        super().__init__()
         self.lock = lock
         self.is_by_arrival = is_by_arrival
         self._idle, self._may_be_idle = IdleStreams(), False
+        self.positions, self.staged = {}, {}
+        self.queued_bytes: Callable[[], int] = lambda: 0  # of what sources have given
         self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
         self._histories = histories
@@ -83,8 +88,8 @@ class Ingest(IngestSteps, EventSubscribers):
         self.tables = Tables()
         self.pool = RowPool()
         self._memory = self.memory = memory
-        beside = (lambda: histories.nbytes + self.tables.nbytes, self._set_aside_bytes)
-        self.governing = Governing(memory, self.pool, running, *beside)
+        beside = (self._bytes_beside, self._set_aside_bytes)
+        self.governing = self._governing_kind(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
         self._is_making_room = False
         self._step: Step | None = None
@@ -111,6 +116,11 @@ class Ingest(IngestSteps, EventSubscribers):
 
     def _now_us(self) -> int:
         return wall_clock_us()
+
+    def _bytes_beside(self) -> int:
+        """Bytes that are not governed, but count."""
+        staged = sum(rows.nbytes for rows in self.staged.values()) if self.staged else 0
+        return self._histories.nbytes + self.tables.nbytes + self.queued_bytes() + staged
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""
@@ -290,15 +300,20 @@ class Ingest(IngestSteps, EventSubscribers):
             return
         times = self.newest_clock(), self._newest_event()
         changes = self.tables.changes_of(store, given, *times)
-        readers = sum(name in tables_of(query.plan) for query in self._running())
-        held, budget = self.governing.nbytes, self._memory
-        self.tables.check_room(changes, given.size, held, budget, readers)
+        self._check_table_room(changes, given.size)
         self._expect_batch()
         step = self._begin(None, Mark())
         step.changes = changes
         raise_first([self._decide(step)])
         if self.listening:
             self.tell()
+
+    def _check_table_room(self, changes: list[TableChange], rows: int) -> None:
+        """Refuse a change for which there is no room."""
+        name = changes[0].store.name
+        readers = sum(name in tables_of(query.plan) for query in self._running())
+        held, budget = self.governing.nbytes, self._memory
+        self.tables.check_room(changes, rows, held, budget, readers)
 
     def reject_change(self, table: str, rows: int) -> None:
         """Count rows for a table that cannot be read."""

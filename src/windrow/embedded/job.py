@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
+from windrow.embedded.live_job import follow_job, is_live
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
-from windrow.embedded.table_sources import give_changes, table_changes
+from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery, JobTable
 from windrow.jobs.watcher import JobWatcher
@@ -30,6 +31,7 @@ __all__ = [
     "declare_stream",
     "declare_tables",
     "declare_views",
+    "embedded_run",
     "run_embedded",
 ]
 
@@ -39,11 +41,15 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
+    embedded_run(job, watcher).run()
+
+
+def embedded_run(job: Job, watcher: JobWatcher, memory: int | None = None) -> JobRun:
+    """A run of the job in a session of its own; memory: instead of what the script sets."""
     settings = job.settings
-    session = EmbeddedSession(
-        settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
-    )
-    JobRun(session, job, watcher).run()
+    budget = memory or settings.memory or DEFAULT_MEMORY
+    session = EmbeddedSession(budget, settings.clock or COMPLETE, settings.time_zone)
+    return JobRun(session, job, watcher)
 
 
 def declare_functions(session: EmbeddedSession, job: Job) -> None:
@@ -58,7 +64,19 @@ def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     session.stream(schema.name, schema.types, bad_rows_into=into, **schema.declared())
 
 
-def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None:
+def give_all(
+    session: EmbeddedSession, table: str, pieces: Iterable[FileRows | ChangelogLines]
+) -> None:
+    """Gives a table all that its source has."""
+    for piece in pieces:
+        give_changes(session, table, piece)
+
+
+def declare_tables(
+    session: EmbeddedSession,
+    tables: Iterable[JobTable],
+    give: Callable[[EmbeddedSession, str, Iterable[FileRows | ChangelogLines]], None] = give_all,
+) -> None:
     """Declares tables of a script, and reads those that have a source, before any stream."""
     for table in tables:
         schema, source = table.schema, table.source
@@ -67,8 +85,7 @@ def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None
         session.table(schema.name, schema.types, key=schema.key, time=schema.time or None)
         if source is not None:
             source.check(schema)
-            for rows in table_changes(schema, source):
-                give_changes(session, schema.name, rows)
+            give(session, schema.name, table_changes(schema, source))
 
 
 def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) -> None:
@@ -86,14 +103,37 @@ class JobRun:
 
     def run(self) -> None:
         """Runs it, to the end of its sources or until it is interrupted."""
+        try:
+            if is_live(self):
+                follow_job(self)
+            else:
+                self._read_files()
+        finally:
+            self.close()
+
+    def _read_files(self) -> None:
         files = SideBySide(self.job.sources())
-        self._register()
+        self.register()
         with Interruption() as interruption:
             self._read(files, interruption)
             if not interruption.came:
-                self._end()
+                self._finish()
+                self.show_end()
 
-    def _register(self) -> None:
+    def before_following(self) -> None:
+        """All is at work, and nothing was read yet."""
+
+    def drain(self) -> None:
+        """Hands what is new to all sinks."""
+        for outlet in self.outlets:
+            outlet.drain()
+
+    def close(self) -> None:
+        """The run has ended: sinks are closed."""
+        for outlet in self.outlets:
+            outlet.close()
+
+    def register(self) -> None:
         """All that the job declares, at work."""
         job, session = self.job, self.session
         sources = job.sources()
@@ -104,13 +144,20 @@ class JobRun:
             declare_stream(session, schema)
         job.table_sources()  # refused here, if a table has none
         self._declare_tables()
-        declare_views(session, job, sources)
+        self._declare_views(sources)
         for name, history in job.histories.items():
             if name in sources:
                 session.history(name, **history.schema.declared())
         for query in job.queries.values():
-            running = session.query(query.text, query.name)
-            self.outlets.append(self._outlet(query, running))
+            self.outlets.append(self._outlet(query, self._begun(query)))
+
+    def _declare_views(self, streams: Iterable[str]) -> None:
+        declare_views(self.session, self.job, streams)
+
+    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+        """A query at work."""
+        query.check_begins()
+        return self.session.query(query.text, query.name)
 
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
@@ -138,13 +185,12 @@ class JobRun:
             self._push(stream, batch)
             rows += batch.num_rows
             self.watcher.advanced(rows, files.fraction)
-            for outlet in self.outlets:
-                outlet.drain()
+            self.drain()
             self.watcher.stood(lambda: standings(self.session, self.outlets))
 
-    def _end(self) -> None:
+    def show_end(self) -> None:
+        """What the job has come to."""
         session, watcher = self.session, self.watcher
-        self._finish()
         for outlet in self.outlets:
             outlet.drain()
             if outlet.query.sink.shows == "result":

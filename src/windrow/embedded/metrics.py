@@ -19,9 +19,10 @@ from windrow.runtime.metric_samples import (
 )
 
 if TYPE_CHECKING:
+    from windrow.embedded.feeding import Feeding
     from windrow.runtime.tables.table_store import TableStore
 
-__all__ = ["session_samples"]
+__all__ = ["session_samples", "source_samples"]
 
 
 def session_samples(
@@ -54,4 +55,19 @@ def session_samples(
     samples.append(Sample("windrow_memory_bytes", governing.nbytes))
     samples.append(Sample("windrow_memory_budget_bytes", budget))
     samples.append(Sample("windrow_running_queries", len(queries)))
+    return samples
+
+
+def source_samples(feeding: Feeding | None) -> list[Sample]:
+    """How the sources of a session stand; nothing where none was started."""
+    samples = []
+    for feed in () if feeding is None else feeding.loop.feeds:
+        name, standing = feed.name, feed.standing
+        waiting = feeding.loop.queue.nbytes_of(name) if feeding is not None else 0
+        samples.append(Sample("windrow_source_state", 1, (name, standing.state)))
+        samples.append(Sample("windrow_source_retries_total", standing.retries, (name,)))
+        samples.append(Sample("windrow_source_queued_bytes", waiting, (name,)))
+        if standing.lag is not None:
+            labels = ("", name, standing.lag.unit)
+            samples.append(Sample("windrow_source_behind", standing.lag.amount, labels))
     return samples

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.connectors.contract import Writer, not_written_here
+from windrow.connectors.process_run import ProcessRun
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
@@ -17,6 +19,9 @@ from windrow.jobs.watcher import Standing
 
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.plan.relations.tree_plan import TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
 __all__ = ["Outlet", "check_sink", "standings"]
 
@@ -28,27 +33,45 @@ def check_sink(query: JobQuery) -> None:
 
 
 class Outlet:
-    """Where one running query drains to; `answered` is called with answers, whatever the sink."""
+    """Where one running query drains to; `answered` is called with answers, whatever the sink.
+
+    before: that of the query in whose place it is, whose sink it goes on with if it has the same.
+    """
 
     def __init__(
         self,
         query: JobQuery,
         running: EmbeddedQuery | EmbeddedHistoryQuery,
         answered: Callable[[str, pa.Table], None],
+        before: Outlet | None = None,
     ) -> None:
         check_sink(query)
         self.query = query
         self.running = running
         self.answers = 0  # rows so far
+        # Who else is shown all that the sink is given, answers and changes.
+        self.observer: Callable[[pa.Table, pa.Table], None] | None = None
         self._answered = answered
         self._batches = 0  # that were written
         self._writer: Writer | None = None
-        if query.sink.shows is None:
+        if before is not None and before.query.sink == query.sink:
+            self._writer, self._batches = before._writer, before._batches
+        elif query.sink.shows is None:
             with self._written():
                 self._writer = self._opened()
 
     def _opened(self) -> Writer:
-        return self.query.sink.open(self.query.name, self.query.place)
+        return self.query.sink.open_in_process(self._run())
+
+    def _run(self) -> ProcessRun:
+        plan = self.query.plan
+        shown = plan.published if isinstance(plan, TreePlan) else plan
+        return ProcessRun(self.query.name, shown, place=self.query.place)
+
+    def close(self) -> None:
+        """The run has ended: connections are closed."""
+        if self._writer is not None:
+            self._writer.close()
 
     def drain(self) -> None:
         """Hands on what is new."""
@@ -56,6 +79,8 @@ class Outlet:
         self.answers += answers.num_rows
         if self._writer is not None:
             self._write(self._writer, answers, changes)
+        if self.observer is not None:
+            self.observer(answers, changes)
         if answers.num_rows:
             self._answered(self.query.name, answers)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,20 @@ class RowAdmission:
         self._row_costs: dict[str, float] = {}
         self._allowances: dict[str, Allowance] = {}
         self._refused: Refused | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Which rows may take the place of others, as JSON has it."""
+        return {name: each.state() for name, each in self._allowances.items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The same, elsewhere."""
+        self._allowances = {name: Allowance.restore(each) for name, each in state.items()}
+
+    def count(self) -> None:
+        """Rows have come that nobody asked for: count what is held."""
+        self.forget_costs()
+        self._counted = self._memory.nbytes
+        self._at_most = self._counted
 
     def forget_costs(self) -> None:
         """Other queries run: rows cost something else now."""

@@ -22,11 +22,12 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.session_carryover import SessionCarryover
 from windrow.embedded.session_reports import SessionReports
+from windrow.embedded.session_sources import SessionSources
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
 from windrow.embedded.session_views import SessionViews, name_taken
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
-from windrow.errors import DataError, UnsupportedError
+from windrow.errors import DataError
 from windrow.event_time import span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
@@ -50,6 +51,8 @@ from windrow.stream_options import Span, stream_options
 if TYPE_CHECKING:
     from windrow.carryover.carryover import Carryover
     from windrow.carryover.fitting import fitted
+    from windrow.connectors.contract import Source
+    from windrow.embedded.feeding import Feeding
     from windrow.embedded.history_query import EmbeddedHistoryQuery
     from windrow.metrics_server import MetricsServer
     from windrow.plan.relations.tree_plan import RunnablePlan
@@ -64,6 +67,7 @@ class EmbeddedSession(
     GivingFunctions,
     SessionReports,
     SessionTime,
+    SessionSources,
     SessionTables,
     SessionCarryover,
     NamedParts,
@@ -81,7 +85,6 @@ class EmbeddedSession(
     """
 
     _ingest_kind: type[Ingest] = Ingest
-    _query_kind: type[EmbeddedQuery] = EmbeddedQuery
 
     def __init__(
         self,
@@ -96,6 +99,8 @@ class EmbeddedSession(
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
+        self._sources: dict[str, Source] = {}
+        self._feeding: Feeding | None = None
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
@@ -128,7 +133,8 @@ class EmbeddedSession(
     ) -> None:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
-        source: refused; in this process rows are pushed, or a script names their files.
+        source: where its rows come from once run() or start_sources() is called, such as
+        windrow.sources.jsonl("log", follow=True); others are pushed.
         on_bad_row: 'fail' refuses a push with a value that its column cannot hold, 'set aside'
         takes the other rows; 'auto' refuses, but sets damaged rows aside. bad_rows_into: a folder
         for all bad rows. max_ahead: rows further ahead of the others, or of the clock on the wall,
@@ -142,18 +148,15 @@ class EmbeddedSession(
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
         >>> session.stream("smoke", {"ts": "timestamp", "strength": "double"}, time="ts")
         """
-        if source is not None:
-            raise UnsupportedError(
-                "WU304",
-                f"in this process stream {name!r} cannot read from a source",
-                hint="push() rows, run a script that names its files, or connect to Spark",
-            )
         into = None if bad_rows_into is None else os.fspath(bad_rows_into)
         options = stream_options(name, unit, idle_after, keep, unknown_fields)
         taking = (on_bad_row, max_ahead_of(max_ahead), into, options)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         check_lateness(self._clock, name, declared.lateness_us)
+        read = None if source is None else self._checked_source(declared, source)
         self._declare_stream(declared)
+        if read is not None:
+            self._sources[name] = read
 
     def _declare_stream(self, declared: StreamSchema) -> None:
         self._catalog = self._catalog.with_stream(declared)
@@ -235,7 +238,7 @@ class EmbeddedSession(
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = carried is not None or keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
-        query = self._query_kind(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query = self._new_query(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
@@ -257,6 +260,9 @@ class EmbeddedSession(
             query.stop()
             raise
         return query
+
+    def _new_query(self, *given: Any, **named: Any) -> EmbeddedQuery:
+        return EmbeddedQuery(*given, **named)
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
@@ -382,9 +388,8 @@ class EmbeddedSession(
         """The histories themselves, for who draws them; to be used within the lock."""
         return self._histories
 
-    @one_at_a_time
     def stop(self) -> None:
-        """End all queries; no more rows are taken.
+        """End all queries; sources are read no further, and no more rows are taken.
 
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
@@ -393,6 +398,11 @@ class EmbeddedSession(
         >>> count.is_running
         False
         """
+        self.stop_sources()
+        with self._lock:
+            self._end_all()
+
+    def _end_all(self) -> None:
         for query in [*self._queries.values()]:
             query.stop()
         self._histories.stop()

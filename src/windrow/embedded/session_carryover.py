@@ -22,9 +22,12 @@ from windrow.windows.marks import Mark
 
 if TYPE_CHECKING:
     from windrow.carryover.carryover import Carryover
+    from windrow.carryover.differences import DIFFERENCES, warn_begins_anew
     from windrow.carryover.state_file import read_state_file, write_state_file
     from windrow.sql.statements import QueryText
 else:
+    DIFFERENCES = deferred("windrow.carryover.differences", "DIFFERENCES")
+    warn_begins_anew = deferred("windrow.carryover.differences", "warn_begins_anew")
     read_state_file = deferred("windrow.carryover.state_file", "read_state_file")
     write_state_file = deferred("windrow.carryover.state_file", "write_state_file")
 
@@ -112,10 +115,11 @@ class SessionCarryover:
         return self._carried_on(carried, name or carried.name, plain)
 
     @one_at_a_time
-    def replace(self, name: str, text: str) -> EmbeddedQuery:
+    def replace(self, name: str, text: str, *, begin_anew: bool = False) -> EmbeddedQuery:
         """Change a query: the new one takes over the rows of its windows, the old one ends.
 
-        It is refused where the windows do not agree; then the old query goes on.
+        Where the windows do not agree it is refused, and the old query goes on; with begin_anew the
+        new one begins with empty windows then, and a warning says why.
 
         >>> import windrow
         >>> session = windrow.connect()
@@ -127,13 +131,28 @@ class SessionCarryover:
         >>> changed.result().to_pylist()
         [{'x': 2, 'n': 1}]
         """
-        self._check_takes_state()
-        carried, before = self._carryover_of(name), self._queries[name]
+        plain = names_in_backquotes(text, self._double_quotes)
+        why = ""
+        try:
+            carried = self._carryover_of(name)
+            return self._instead(name, lambda: self._carried_on(carried, name, plain))
+        except CheckpointError as error:
+            if not begin_anew or error.code not in DIFFERENCES:
+                raise
+            why = error.message
+        with self._knowing_functions():
+            changed = self._instead(
+                name, lambda: self._registered(parse_query(plain), name, "auto", "auto")
+            )
+        warn_begins_anew(name, why)
+        return changed
+
+    def _instead(self, name: str, register: Callable[[], EmbeddedQuery]) -> EmbeddedQuery:
+        """A query in the place of the one of that name, which ends once the new one is there."""
+        before = self._queries[name]
         del self._queries[name]
         try:
-            changed = self._carried_on(
-                carried, name, names_in_backquotes(text, self._double_quotes)
-            )
+            changed = register()
         except BaseException:
             self._queries[name] = before
             raise

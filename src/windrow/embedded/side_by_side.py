@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from windrow.connectors.contract import Source, not_read_here
-from windrow.embedded.stream_ingest import wall_clock_us
-from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.embedded.newest_time import newest_time
+from windrow.event_time import START_OF_TIME
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
@@ -27,6 +24,14 @@ class SideBySide:
             source.check(schema)
             self._readers.append(_Reader(schema, source.read(schema)))
         self._count = len(self._readers)
+
+    def skip(self, read: Mapping[str, int]) -> bool:
+        """Go on behind so many batches of each stream; whether all had as many."""
+        return all(
+            reader.next_batch() is not None
+            for reader in self._readers
+            for _ in range(read.get(reader.schema.name, 0))
+        )
 
     def next_batch(self) -> tuple[str, FileRows] | None:
         """The name of a stream and rows for it; None when all files are read."""
@@ -57,18 +62,12 @@ class _Reader:
     def next_batch(self) -> FileRows | None:
         rows, self.fraction = next(self.batches, (None, 1.0))
         if rows is not None:
-            times = rows.batch.column(self.schema.time).cast(pa.int64())
-            ahead_us = self.schema.most_ahead_us
-            if ahead_us is not None:
-                # A row that is set aside must not keep the stream from being read on.
-                times = times.filter(pc.less_equal(times, wall_clock_us() + ahead_us))
-            newest = pc.max(times)
-            if newest.is_valid:
-                self.newest_us = min(END_OF_TIME, newest.as_py())
+            newest_us = newest_time(self.schema, rows.batch)
+            self.newest_us = self.newest_us if newest_us is None else newest_us
         return rows
 
 
 def check_source(stream: str, source: Source) -> None:
     """Refuses a source that only Spark can read."""
-    if not source.in_process:
+    if not source.in_process and not source.is_live:
         raise not_read_here(stream, source)

@@ -34,11 +34,11 @@ from windrow.windows.plausible_times import PlausibleTimes
 
 if TYPE_CHECKING:
     from windrow.carryover.carryover import CarriedStream, not_carried
-    from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+    from windrow.connectors.dead_letters.places import opened_letters
 else:
     CarriedStream = deferred("windrow.carryover.carryover", "CarriedStream")
     not_carried = deferred("windrow.carryover.carryover", "not_carried")
-    BadRowsFolder = deferred("windrow.connectors.parquet.bad_rows_folder", "BadRowsFolder")
+    opened_letters = deferred("windrow.connectors.dead_letters.places", "opened_letters")
 
 __all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
 
@@ -87,7 +87,7 @@ class StreamIngest:
         self._times_kept = 0
         self._bad = BadRows()
         into = schema.bad_rows_into
-        self._folder = None if into is None else BadRowsFolder(schema.name, into)
+        self._folder = None if into is None else opened_letters(schema.name, into)
         self._judge = PlausibleTimes(schema.most_ahead_us, schema.most_ahead_of_rows_us)
         self._suspects: list[pa.RecordBatch] = []  # rows that wait to be confirmed
         self._times = WaitingInstants()

@@ -10,10 +10,14 @@ take the place of others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 __all__ = ["Allowance"]
 
 # The part of the rows held that may come at most at once, and the part that may within a range.
 AT_ONCE, WITHIN_RANGE = 1 / 8, 3 / 4
+_STATE = ("_most", "_per_us", "_left", "_clock_us", "_range_us", "_until_us", "_kept")
 
 
 class Allowance:
@@ -33,6 +37,18 @@ class Allowance:
         self._left, self._clock_us = 0.0, clock_us
         self._range_us, self._until_us = range_us, clock_us + range_us
         self._kept = 0  # rows for which room was made, and that have not come
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        return {name: getattr(self, name) for name in _STATE}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Allowance:
+        """The same, elsewhere."""
+        made = cls(0, 0, 0)
+        for name in _STATE:
+            setattr(made, name, state[name])
+        return made
 
     def prolong(self, clock_us: int) -> bool:
         """A row was refused again: as much is allowed as before, for longer; False: it is over."""

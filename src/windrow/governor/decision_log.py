@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -117,10 +117,23 @@ class DecisionLog:
     def __init__(self, limit: int = DECISIONS_LIMIT) -> None:
         assert limit > 0, f"a log of {limit} decisions"
         self._records: deque[DecisionRecord] = deque(maxlen=limit)
+        self.added = 0  # those that were forgotten count
 
     def add(self, record: DecisionRecord) -> None:
         """Keep a decision; the oldest goes when there are too many."""
         self._records.append(record)
+        self.added += 1
+
+    def since(self, number: int) -> list[dict[str, Any]]:
+        """The records after the first `number` that were added, as JSON has them."""
+        newer = min(len(self._records), self.added - number)
+        return [asdict(each) for each in [*self._records][len(self._records) - newer :]]
+
+    def load(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Add what since() gave."""
+        for each in records:
+            widths = tuple(WidthChange(**change) for change in each["widths"])
+            self.add(DecisionRecord(**{**each, "widths": widths}))
 
     def __len__(self) -> int:
         return len(self._records)

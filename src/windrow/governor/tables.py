@@ -6,9 +6,19 @@ is width * rate * bytes a row, and a budget bounds the sum over all windows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["SECOND_US", "Decision", "Demand", "Turn", "WidthGiven", "WindowState"]
+__all__ = [
+    "SECOND_US",
+    "Decision",
+    "Demand",
+    "Turn",
+    "WidthGiven",
+    "WindowState",
+    "decision_from_json",
+]
 
 SECOND_US = 1_000_000
 
@@ -117,3 +127,19 @@ class Decision:
     def gap(self) -> float:
         """(least - bound) / bound: 0 when proven best."""
         return 0.0 if self.bound_bytes <= 0 else self.least_bytes / self.bound_bytes - 1
+
+
+def decision_from_json(told: Mapping[str, Any]) -> Decision:
+    """Back from asdict().
+
+    >>> from dataclasses import asdict
+    >>> turn = Turn("one", 9, 0, 3)
+    >>> decision = Decision("C", (WidthGiven("s", 40, turn),), 80.0, 60.0, 60.0, "greedy")
+    >>> decision_from_json(asdict(decision)) == decision
+    True
+    """
+    widths = (
+        WidthGiven(each["window"], each["width_us"], each["turn"] and Turn(**each["turn"]))
+        for each in told["widths"]
+    )
+    return Decision(**{**told, "widths": tuple(widths)})

@@ -7,8 +7,9 @@ its own affair; it is notified by a Refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -22,7 +23,7 @@ from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.measured_window import MeasuredWindow
 from windrow.governor.memory_taken import memory_taken
 from windrow.governor.refusals import not_admitted
-from windrow.governor.tables import Decision, Demand, WindowState
+from windrow.governor.tables import Decision, Demand, WindowState, decision_from_json
 from windrow.governor.triggers import moved_windows, next_change_us, start_matters
 from windrow.governor.width_orders import WORTH_CHANGING, order_width
 from windrow.service_levels import UNMET
@@ -70,8 +71,31 @@ class WindowGovernor:
         self._decided_by: Sequence[WindowState] = ()
         self._next_review_us = self._next_life_us = END_OF_TIME
         self._better = BetterGroups()
+        self.changes = 0  # a number that is another one whenever state() is
 
     # ---- what is so
+
+    def state(self, log_from: int = 0) -> dict[str, Any]:
+        """What was decided, as JSON has it; log_from: records of the log that are known already."""
+        return {
+            "decision": None if self._decision is None else asdict(self._decision),
+            "decided_by": [asdict(each) for each in self._decided_by],
+            "next": [self._next_review_us, self._next_life_us],
+            "log": self._log.since(log_from),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """What was decided elsewhere holds here."""
+        told = state["decision"]
+        self._decision = None if told is None else decision_from_json(told)
+        self._decided_by = [WindowState(**each) for each in state["decided_by"]]
+        self._next_review_us, self._next_life_us = state["next"]
+        self._log.load(state["log"])
+
+    @property
+    def logged(self) -> int:
+        """How many records were made."""
+        return self._log.added
 
     @property
     def case(self) -> str:
@@ -142,6 +166,7 @@ class WindowGovernor:
             self.review(f"query {query} ends")
         else:
             self._decision = None
+            self.changes += 1
 
     def after_step(self) -> None:
         """Rows were taken and clocks have moved: decide again where that changes anything."""
@@ -225,6 +250,7 @@ class WindowGovernor:
         clock_us = self._port.clock_us()
         is_new = self._decision is None or decision.case != self._decision.case
         self._decision, self._decided_by = decision, windows
+        self.changes += 1
         given = {each.window: each for each in decision.widths}
         for window in measured:
             if window.has_width and window.name in given:
@@ -244,6 +270,7 @@ class WindowGovernor:
 
     def _note_next_review(self, demands: Sequence[Demand], clock_us: int) -> None:
         changes_us = next_change_us(demands, clock_us)
+        self.changes += 1
         self._next_life_us = END_OF_TIME if changes_us is None else changes_us
         self._next_review_us = self._next_life_us
         if self.case != "A":

@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from windrow.connectors.contract import Sink, Source, question_not_written
+from windrow.connectors.dead_letters.places import letters_place
 from windrow.connectors.registry import sink_named, source_named
 from windrow.deferred import deferred
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
@@ -32,6 +33,7 @@ from windrow.sql.statements import (
     CreateStream,
     CreateTable,
     CreateView,
+    Creation,
     Endpoint,
     Explain,
     QueryText,
@@ -60,6 +62,7 @@ __all__ = [
     "JobTable",
     "JobView",
     "job_of",
+    "no_query_replaced",
     "with_statement",
 ]
 
@@ -119,6 +122,22 @@ class JobQuery:
     plan: RunnablePlan | HistoryPlan
     sink: Sink
     place: Place | None = field(default=None, compare=False)
+    mode: Creation = "create"
+
+    def check_begins(self) -> None:
+        """Refuses to replace what nobody has begun."""
+        if self.mode == "replace":
+            raise no_query_replaced(self.name, self.place)
+
+
+def no_query_replaced(name: str, place: Place | None = None) -> BindingError:
+    """The refusal to change a query that there is not."""
+    return BindingError(
+        "WB530",
+        f"there is no query {name!r} to be replaced",
+        hint=f"CREATE OR REPLACE QUERY {name} begins it where there is none",
+        place=place,
+    )
 
 
 @dataclass
@@ -277,7 +296,8 @@ def _add_known(job: Job, statement: Statement) -> None:
     elif isinstance(statement, CreateTable):
         _add_table(job, statement)
     elif isinstance(statement, CreateQuery):
-        _add_query(job, statement.name, statement.select, statement.sink, statement.place)
+        place = statement.place
+        _add_query(job, statement.name, statement.select, statement.sink, place, statement.mode)
     elif isinstance(statement, CreateView):
         _add_view(job, statement)
     elif isinstance(statement, QueryText):
@@ -317,7 +337,7 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
             statement.lateness_us,
             statement.on_bad_row,
             statement.max_ahead,
-            _folder_of(statement.bad_rows_into),
+            letters_place(statement.bad_rows_into),
             statement.options,
         )
         job.catalog = job.catalog.with_stream(schema)
@@ -337,21 +357,6 @@ def _add_table(job: Job, statement: CreateTable) -> None:
         raise _placed(error, statement.place) from None
     source = None if statement.source is None else source_named(statement.source)
     job.tables[schema.name] = JobTable(schema, source, statement.place)
-
-
-def _folder_of(endpoint: Endpoint | None) -> str | None:
-    """Where bad rows go."""
-    if endpoint is None:
-        return None
-    folder = sink_named(endpoint).bad_rows_folder
-    if folder is None:
-        raise BindingError(
-            "WB526",
-            f"bad rows cannot be written with {endpoint.name}()",
-            hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or omit INTO",
-            place=endpoint.place,
-        )
-    return folder
 
 
 def _add_history(job: Job, statement: CreateHistory) -> None:
@@ -423,14 +428,25 @@ def _schemas(job: Job) -> dict[str, HistorySchema]:
 
 
 def _add_query(
-    job: Job, name: str, select: QueryText, sink: Endpoint | None, place: Place | None
+    job: Job,
+    name: str,
+    select: QueryText,
+    sink: Endpoint | None,
+    place: Place | None,
+    mode: Creation = "create",
 ) -> None:
     kind = "query" if job.catalog.view(name) is None else "view"
-    if kind == "view" or name in job.queries or name in job.questions:
-        message = f"a {kind} named {name!r} exists already"
-        raise BindingError("WB517", message, hint="choose another name", place=place)
+    before = job.queries.get(name)
+    is_replaced = mode != "create" and before is not None
+    if kind == "view" or name in job.questions or (before is not None and not is_replaced):
+        message, hint = f"a {kind} named {name!r} exists already", "choose another name"
+        if before is not None:
+            hint += f", or write CREATE OR REPLACE QUERY {name}, which takes its place"
+        raise BindingError("WB517", message, hint=hint, place=place)
     plan = _plan_of(job, select)
-    job.queries[name] = JobQuery(name, _text_of(select), plan, sink_named(sink), place)
+    chosen = before.sink if before is not None and sink is None else sink_named(sink)
+    stays = mode if before is None else before.mode
+    job.queries[name] = JobQuery(name, _text_of(select), plan, chosen, place, stays)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:

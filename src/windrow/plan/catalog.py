@@ -70,6 +70,10 @@ class Catalog(Mapping[str, StreamSchema]):
         self._check_free(view.name)
         return self._with(views=(*self.views, view))
 
+    def without_view(self, name: str) -> Catalog:
+        """The same, but for one view."""
+        return self._with(views=tuple(each for each in self.views if each.name != name))
+
     def with_table(self, schema: TableSchema) -> Catalog:
         """The same catalog with one more table; its name is that of no stream or view."""
         self._check_free(schema.name)

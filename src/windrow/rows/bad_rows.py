@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow as pa
 __all__ = [
     "BAD_ROWS_BYTES",
     "BAD_ROWS_SCHEMA",
+    "RAW_BYTES",
     "BadRow",
     "BadRows",
     "bad_rows_table",
@@ -23,6 +24,8 @@ __all__ = [
 BAD_ROWS_BYTES = 1 << 20
 # At most this many characters of a row are shown.
 SHOWN_CHARACTERS = 1000
+# Of the bytes of a row as it came, so many go with it until they are written where bad rows go.
+RAW_BYTES = 64 << 10
 # What one of them costs in addition to its texts.
 _ROW_BYTES = 200
 
@@ -41,7 +44,8 @@ BAD_ROWS_SCHEMA = pa.schema(
 class BadRow:
     """A row that was set aside: what is wrong with it, where it stood, and how it looks.
 
-    line: of a text file its line, of a Parquet file or a push the number of the row, from 1.
+    line: of a text file its line, of a Parquet file or a push the number of the row, from 1; of a
+    topic the number of the record. raw: the row as it came, where it came as bytes.
     """
 
     why: str
@@ -49,12 +53,18 @@ class BadRow:
     file: str | None = None
     line: int | None = None
     row: str = ""
+    raw: bytes = field(default=b"", repr=False, compare=False)
+
+    @property
+    def without_raw(self) -> BadRow:
+        """As it is kept and shown."""
+        return replace(self, raw=b"") if self.raw else self
 
     @property
     def nbytes(self) -> int:
         """About the bytes that it holds."""
         texts = (self.why, self.column, self.file, self.row)
-        return _ROW_BYTES + sum(len(each) for each in texts if each)
+        return _ROW_BYTES + len(self.raw) + sum(len(each) for each in texts if each)
 
 
 class BadRows:
@@ -73,7 +83,8 @@ class BadRows:
 
     def add(self, rows: Iterable[BadRow]) -> None:
         """Keeps these, and lets the oldest go beyond the limit."""
-        for row in rows:
+        for given in rows:
+            row = given.without_raw
             self._rows.append(row)
             self.nbytes += row.nbytes
             while self.nbytes > self._most_bytes:

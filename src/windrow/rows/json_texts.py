@@ -18,14 +18,15 @@ __all__ = ["json_texts", "shown_nested", "with_texts"]
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def json_texts(column: pa.Array | pa.ChunkedArray) -> list[str | None]:
-    """A text for each value; None for NULL.
+def json_texts(column: pa.Array | pa.ChunkedArray, *, is_compact: bool = False) -> list[str | None]:
+    """A text for each value; None for NULL. is_compact: without spaces, as Spark writes records.
 
     >>> json_texts(pa.array([{"a": [1, None], "b": b"x"}, None]))
     ['{"a": [1, null], "b": "eA=="}', None]
     """
     values = column.to_pylist(maps_as_pydicts="lossy")
-    return [None if value is None else _text(value) for value in values]
+    marks = (",", ":") if is_compact else (", ", ": ")
+    return [None if value is None else _text(value, marks) for value in values]
 
 
 def shown_nested(column: pa.Array | pa.ChunkedArray) -> list[str | None]:
@@ -48,13 +49,13 @@ def with_texts(table: pa.Table) -> pa.Table:
     return table
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, marks: tuple[str, str]) -> str:
     """The value as JSON; numbers keep all their digits."""
     if isinstance(value, dict):
-        pairs = (f"{_key(key)}: {_text(each)}" for key, each in value.items())
-        return f"{{{', '.join(pairs)}}}"
+        pairs = (f"{_key(key)}{marks[1]}{_text(each, marks)}" for key, each in value.items())
+        return f"{{{marks[0].join(pairs)}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{marks[0].join(_text(each, marks) for each in value)}]"
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, float) and not math.isfinite(value):
@@ -79,5 +80,5 @@ def _shown(value: Any) -> str:
 
 def _key(key: Any) -> str:
     """Keys of JSON are texts."""
-    text = _text(key)
+    text = _text(key, (", ", ": "))
     return text if text.startswith('"') else json.dumps(text, ensure_ascii=False)

@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -21,6 +22,7 @@ from windrow.errors import UnsupportedError, WindrowError
 from windrow.spark.processes.jar_files import jar_files, package_names
 from windrow.spark.processes.java import ensure_java
 from windrow.spark.processes.jvm_start import jvm_of_this_start
+from windrow.spark.processes.lean_hadoop import make_lean
 from windrow.spark.processes.leftovers import known_log, opened_log
 from windrow.spark.processes.transient import started
 
@@ -146,11 +148,15 @@ def local_session(
         builder = builder.config("spark.jars", ",".join(jar_files(jars)))
     if packages:
         builder = builder.config("spark.jars.packages", ",".join(package_names(packages)))
+    is_new = SparkContext._active_spark_context is None
     try:
         with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
-            return started("Spark", builder.getOrCreate)
+            session: SparkSession = started("Spark", builder.getOrCreate)
     except PySparkRuntimeError as problem:
         raise _not_started(problem, packages) from problem
+    if is_new:  # another's session is left as it is
+        make_lean(session)
+    return session
 
 
 def _not_started(problem: PySparkRuntimeError, packages: Sequence[str]) -> WindrowError:

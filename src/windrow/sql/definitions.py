@@ -14,6 +14,7 @@ from windrow.sql.statements import (
     CreateStream,
     CreateTable,
     CreateView,
+    Creation,
     Endpoint,
     HistoryLevel,
     SetOption,
@@ -21,11 +22,14 @@ from windrow.sql.statements import (
 )
 from windrow.stream_options import EPOCH_UNITS, StreamOptions
 
-__all__ = ["parse_create", "parse_set"]
+__all__ = ["parse_create", "parse_replace", "parse_set"]
 
 
 def parse_create(cursor: Cursor) -> Statement:
     """What follows CREATE."""
+    if cursor.accept("OR"):
+        cursor.expect("REPLACE", "QUERY", hint="CREATE OR REPLACE QUERY name AS SELECT ...")
+        return _query(cursor, "create or replace")
     if cursor.accept("STREAM"):
         return _stream(cursor)
     if cursor.accept("TABLE"):
@@ -45,6 +49,12 @@ def parse_create(cursor: Cursor) -> Statement:
     raise cursor.expected(
         "STREAM, TABLE, HISTORY, QUERY, VIEW or FUNCTION", possible=words, hint=hint
     )
+
+
+def parse_replace(cursor: Cursor) -> Statement:
+    """What follows REPLACE."""
+    cursor.expect("QUERY", hint="REPLACE QUERY name AS SELECT ... changes a query")
+    return _query(cursor, "replace")
 
 
 def parse_set(cursor: Cursor) -> SetOption:
@@ -223,12 +233,12 @@ def _level(cursor: Cursor) -> HistoryLevel:
     return HistoryLevel(grain_us, retention_us)
 
 
-def _query(cursor: Cursor) -> CreateQuery:
+def _query(cursor: Cursor, mode: Creation = "create") -> CreateQuery:
     name = cursor.name("the query")
     cursor.expect("AS")
     select = parse_query_text(cursor)
     sink = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
-    return CreateQuery(name.text, select, sink, place=cursor.place(name))
+    return CreateQuery(name.text, select, sink, cursor.place(name), mode)
 
 
 def _view(cursor: Cursor) -> CreateView:

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from windrow.sql.cursor import Cursor
 from windrow.sql.dialect import WQL
-from windrow.sql.statements import Endpoint
+from windrow.sql.statements import Endpoint, FromEnvironment
 from windrow.sql.words import nearest, needs_quotes, print_name
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 Value = str | int | float | bool
+Given = Value | FromEnvironment
 
 
 def parse_endpoint(cursor: Cursor, what: str) -> Endpoint:
@@ -28,8 +29,8 @@ def parse_endpoint(cursor: Cursor, what: str) -> Endpoint:
         hint = f"name what it is, such as parquet('{cursor.token.text}')"
         raise cursor.expected(f"the name of {what}", hint=hint)
     name = cursor.name(what)
-    arguments: list[Value] = []
-    options: dict[str, Value] = {}
+    arguments: list[Given] = []
+    options: dict[str, Given] = {}
     if cursor.accept("(") and not cursor.accept(")"):
         _entry(cursor, arguments, options)
         while cursor.accept(","):
@@ -38,19 +39,30 @@ def parse_endpoint(cursor: Cursor, what: str) -> Endpoint:
     return Endpoint(name.text, tuple(arguments), tuple(options.items()), place=cursor.place(name))
 
 
-def _entry(cursor: Cursor, arguments: list[Value], options: dict[str, Value]) -> None:
+def _entry(cursor: Cursor, arguments: list[Given], options: dict[str, Given]) -> None:
     first = cursor.token
-    if not cursor.at_name():
+    if not cursor.at_name() or cursor.at("ENV", "("):
         if options:
             hint = "values without a name come first"
             raise cursor.wrong("WS150", "a value without a name follows a named one", hint)
-        arguments.append(parse_value(cursor))
+        arguments.append(_given(cursor))
         return
     name = parse_option_name(cursor)
     cursor.expect("=")
     if name in options:
         raise cursor.wrong("WS151", f"the option {name!r} is given twice", "keep one", first)
-    options[name] = parse_value(cursor)
+    options[name] = _given(cursor)
+
+
+def _given(cursor: Cursor) -> Given:
+    """A value as it stands, or env('NAME')."""
+    if not cursor.accept("ENV", "("):
+        return parse_value(cursor)
+    if cursor.token.kind != "string":
+        raise cursor.expected("a variable's name", hint="write env('NAME')")
+    name = cursor.consume().text
+    cursor.expect(")")
+    return FromEnvironment(name)
 
 
 def parse_option_name(cursor: Cursor) -> str:
@@ -83,9 +95,15 @@ def parse_value(cursor: Cursor) -> Value:
 
 def print_endpoint(endpoint: Endpoint) -> str:
     """The endpoint as WQL."""
-    entries = [print_value(value) for value in endpoint.arguments]
-    entries += [f"{print_option_name(name)} = {print_value(v)}" for name, v in endpoint.options]
+    entries = [_print_given(value) for value in endpoint.arguments]
+    entries += [f"{print_option_name(name)} = {_print_given(v)}" for name, v in endpoint.options]
     return f"{print_name(endpoint.name)}({', '.join(entries)})"
+
+
+def _print_given(given: Given) -> str:
+    if isinstance(given, FromEnvironment):
+        return f"env({print_value(given.name)})"
+    return print_value(given)
 
 
 def print_option_name(name: str) -> str:

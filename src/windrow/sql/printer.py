@@ -40,7 +40,8 @@ def print_statement(statement: Statement) -> str:
         return _create_history(statement)
     if isinstance(statement, CreateQuery):
         into = "" if statement.sink is None else f" INTO {print_endpoint(statement.sink)}"
-        return f"CREATE QUERY {print_name(statement.name)} AS {print_query(statement.select)}{into}"
+        begin = f"{statement.mode.upper()} QUERY {print_name(statement.name)}"
+        return f"{begin} AS {print_query(statement.select)}{into}"
     if isinstance(statement, CreateView):
         return f"CREATE VIEW {print_name(statement.name)} AS {print_query(statement.query)}"
     if isinstance(statement, CreateFunction):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from windrow.errors import QuerySyntaxError, WindrowError
 from windrow.sql.cursor import Cursor
-from windrow.sql.definitions import parse_create, parse_set
+from windrow.sql.definitions import parse_create, parse_replace, parse_set
 from windrow.sql.double_quotes import settings_applied
 from windrow.sql.elsewhere import STATEMENTS
 from windrow.sql.queries import parse_query_text, read_nested
@@ -26,7 +26,7 @@ from windrow.sql.words import CLAUSES
 __all__ = ["parse_all", "parse_query", "parse_script", "parse_statement"]
 
 Result = TypeVar("Result")
-_BEGINNINGS = ("SELECT", "WITH", "VALUES", "CREATE", "EXPLAIN", "SET")
+_BEGINNINGS = ("SELECT", "WITH", "VALUES", "CREATE", "REPLACE", "EXPLAIN", "SET")
 
 
 def parse_query(text: str) -> QueryText:
@@ -148,6 +148,8 @@ def _statement(cursor: Cursor) -> Statement:
         return parse_query_text(cursor)
     if cursor.accept("CREATE"):
         return parse_create(cursor)
+    if cursor.accept("REPLACE"):
+        return parse_replace(cursor)
     if cursor.accept("EXPLAIN"):
         return Explain(parse_query_text(cursor))
     if cursor.accept("SET"):

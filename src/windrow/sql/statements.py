@@ -23,8 +23,10 @@ __all__ = [
     "CreateStream",
     "CreateTable",
     "CreateView",
+    "Creation",
     "Endpoint",
     "Explain",
+    "FromEnvironment",
     "HistoryLevel",
     "HistoryRange",
     "OnError",
@@ -42,6 +44,8 @@ __all__ = [
 
 # What becomes of a row in which an expression has no value.
 OnError = OneOf["fail", "null", "set_aside"]
+# What a statement does about a query of its name.
+Creation = OneOf["create", "replace", "create or replace"]
 
 
 @dataclass(frozen=True)
@@ -225,12 +229,19 @@ QueryText = Select | SetQuery | ValuesList
 
 
 @dataclass(frozen=True)
+class FromEnvironment:
+    """env('NAME'): a text that the script leaves out, because others may read it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """source(options) or sink(options): a name, then positional values and named ones."""
 
     name: str
-    arguments: tuple[str | int | float | bool, ...] = ()
-    options: tuple[tuple[str, str | int | float | bool], ...] = ()
+    arguments: tuple[str | int | float | bool | FromEnvironment, ...] = ()
+    options: tuple[tuple[str, str | int | float | bool | FromEnvironment], ...] = ()
     place: Place | None = field(default=None, compare=False)
 
 
@@ -290,12 +301,17 @@ class CreateHistory:
 
 @dataclass(frozen=True)
 class CreateQuery:
-    """CREATE QUERY name AS SELECT ... [INTO sink(options)]."""
+    """CREATE QUERY name AS SELECT ... [INTO sink(options)], or a form of REPLACE.
+
+    mode: 'replace' is of a query that there is; 'create or replace' begins one where it cannot go
+    on from that.
+    """
 
     name: str
     select: QueryText
     sink: Endpoint | None = None
     place: Place | None = field(default=None, compare=False)
+    mode: Creation = "create"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 from support.small_registry import HOST, SECRETS, client_of, guarded, small_registry
+from windrow.apps.console.app import Service
 from windrow.apps.console.registry import Registry
 
 
@@ -23,8 +26,25 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="module")
 def client(registry: Registry) -> Iterator[TestClient]:
-    with client_of(registry) as client:
+    with client_of(registry, service=Service(inboxes={"temp": kept_at_once})) as client:
         yield client
+
+
+@dataclass
+class Kept:
+    """Rows that were kept as soon as they came."""
+
+    rows: int
+    kept: Future[None] = field(default_factory=Future)
+    set_aside: int = 0
+    is_repeated: bool = False
+
+
+def kept_at_once(body: bytes, form: str, producer: str | None, sequence: int) -> Kept:
+    del form, producer, sequence
+    taken = Kept(body.count(b"\n"))
+    taken.kept.set_result(None)
+    return taken
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +98,10 @@ def requests() -> list[tuple[str, str, Any]]:
     return [
         ("get", "/api/v1/session", None),
         ("get", "/api/v1/streams", None),
+        ("post", "/api/v1/streams/temp/rows", {"ts": 1}),
+        ("post", "/api/v1/streams/nobody/rows", {"ts": 1}),
+        ("get", "/healthz", None),
+        ("get", "/readyz", None),
         ("get", "/api/v1/windows", None),
         ("get", "/api/v1/views", None),
         ("get", "/api/v1/decisions", None),

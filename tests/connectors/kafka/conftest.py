@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from support.servers.kafka_broker import Broker
 from support.servers.kafka_topics import Topics
+from support.servers.live_topics import LiveTopics
 from support.spark.stream_files import Sessions
 from windrow.spark.settings import local_session
 
@@ -40,6 +41,11 @@ def spark(jars: list[str]) -> Iterator[SparkSession]:
     session = local_session(cores=2, jars=jars)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def live_topics(broker: Broker) -> LiveTopics:
+    return LiveTopics(broker.servers, uuid.uuid4().hex[:8])
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ STAGED = {
         "stage 2, in one bucket, because a join has no equality, so any rows may match",
         "stage 1, in 4 buckets by a.k, b.k, c in the first",
         "sends 1 to one bucket",
-        "sends 2 from the first bucket to one bucket",
+        "sends 2 from the first bucket to one bucket, because one row is computed from all others",
     ],
     # One relation that is needed by two keys is sent by each.
     f"WITH q AS (SELECT * FROM {COUNTED}) SELECT x.s FROM q AS x JOIN q AS y ON x.k = y.n": [
@@ -94,3 +94,26 @@ def test_what_buckets_know_of_the_first_rows_and_of_one_row() -> None:
         root = tree_plan_of(f"SELECT {aggregate} AS v FROM {COUNTED}").stages[0].relation
         assert isinstance(root, Sent)
         assert not isinstance(root.parts[0], LocalAggregate)
+
+
+# With ticks, or where windows close, a group changes less often than its rows.
+BEGUN = {
+    f"SELECT q.s, COUNT(*) AS n FROM {JOINED} GROUP BY q.s EVERY (1)": True,
+    f"SELECT q.s, COUNT(*) AS n FROM {JOINED} GROUP BY q.s": False,
+    f"SELECT q.s, SUM(CAST(q.l AS DOUBLE)) AS n FROM {JOINED} GROUP BY q.s EVERY (1)": False,
+    f"SELECT q.s, COUNT(DISTINCT q.l) AS n FROM {JOINED} GROUP BY q.s EVERY (1)": False,
+    "SELECT q.s, COUNT(*) AS n FROM (SELECT a.s, b.l FROM a [TUMBLE 2] LEFT JOIN b [TUMBLE 2] ON"
+    " a.k = b.k) AS q GROUP BY q.s": True,
+    "SELECT q.s, COUNT(*) AS n FROM (SELECT a.s, b.l FROM a [TUMBLE 2] LEFT JOIN b [2] ON"
+    " a.k = b.k) AS q GROUP BY q.s": False,
+}
+
+
+@pytest.mark.parametrize("text", BEGUN)
+def test_groups_that_buckets_begin(text: str) -> None:
+    root = tree_plan_of(text).stages[0].relation
+    assert isinstance(root, Sent)
+    (part,) = root.parts
+    assert isinstance(part, LocalAggregate) == BEGUN[text]
+    lines = explain_on_spark(tree_plan_of(text), buckets=4).splitlines()
+    assert any("a row for each a.s of the bucket" in line for line in lines) == BEGUN[text]

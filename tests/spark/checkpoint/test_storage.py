@@ -114,7 +114,7 @@ def test_a_checkpoint_keeps_its_name(tmp_path: Path) -> None:
 
 def test_a_checkpoint_is_swept_in_all_its_places(tmp_path: Path) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
-    for folder in ("", "control", "publish"):
+    for folder in ("", "control", Path(checkpoint.publish.location).name):
         (tmp_path / "q" / folder / f".half.{'0' * 32}").write_bytes(b"")
     checkpoint.sweep()
     assert not [path for path in (tmp_path / "q").rglob("*") if path.is_file()]

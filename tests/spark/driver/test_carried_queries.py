@@ -222,6 +222,38 @@ def test_an_order_by_columns_that_are_not_shown_is_kept_in_process_only(tmp_path
 
 @pytest.mark.spark
 @pytest.mark.long_spark
+def test_one_of_several_goes_on_where_its_sources_stood(
+    files: Files, sessions: Sessions, tmp_path: Path
+) -> None:
+    texts = {
+        "q": "SELECT c.room, COUNT(*) AS n FROM c [5 SECONDS], h [8 SECONDS] "
+        "WHERE h.room = c.room GROUP BY c.room",
+        "r": "SELECT h.room, COUNT(*) AS n FROM h [7 SECONDS], c [5 SECONDS] "
+        "WHERE h.room = c.room GROUP BY h.room",
+    }
+    batches = random_batches(4, seed=62)
+    files.put_all(batches[:2])
+    before = sessions.open(files, buckets=2)
+    for name, text in texts.items():
+        before.query(text, name=name)
+    running = before.start(dict.fromkeys(texts, "memory"), trigger="available")
+    running["q"].await_end()
+    first = running["q"].answers()
+    before.stop()
+    before.export_state("q", tmp_path / "q.wstate")
+    files.put_all(batches[2:])
+    after = Sessions(sessions.spark, tmp_path / "other").open(files, buckets=3)
+    sessions.opened.append(after)
+    goes_on = after.import_state(tmp_path / "q.wstate").start("memory", trigger="available")
+    goes_on.await_end()
+    after.finish()
+    expected, _ = embedded(texts["q"], batches)
+    found = pa.concat_tables([first, goes_on.answers()])
+    assert found.to_pylist() == expected.answers().to_pylist()
+
+
+@pytest.mark.spark
+@pytest.mark.long_spark
 def test_a_query_goes_on_in_more_buckets(files: Files, sessions: Sessions, tmp_path: Path) -> None:
     text = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
               WHERE h.room = c.room GROUP BY h.room"""
@@ -235,13 +267,14 @@ def test_a_query_goes_on_in_more_buckets(files: Files, sessions: Sessions, tmp_p
     before.export_state("q", tmp_path / "q.wstate")
     with pytest.raises(CheckpointError, match="WC431"):
         before.export_state("r", tmp_path / "r.wstate")
-    with pytest.raises(CheckpointError, match=r"(?s)WC210.*buckets.*windrow state export"):
-        sessions.open(files, buckets=3).query(text, name="q").start("memory")
     rest = Files(files.spark, tmp_path / "rest")
     rest.put_all(batches[2:])
     after = Sessions(sessions.spark, tmp_path / "other").open(rest, buckets=3)
     sessions.opened.append(after)
-    goes_on = after.import_state(tmp_path / "q.wstate").start("memory", trigger="available")
+    with pytest.raises(CheckpointError, match=r"(?s)WC437.*'h'.*positions=False"):
+        after.import_state(tmp_path / "q.wstate")
+    begun = after.import_state(tmp_path / "q.wstate", positions=False)
+    goes_on = begun.start("memory", trigger="available")
     goes_on.await_end()
     after.finish()
     expected, _ = embedded(text, batches)

@@ -171,6 +171,51 @@ def test_windows_that_count_rows_are_compacted(monkeypatch: pytest.MonkeyPatch) 
     assert output.windows[0].rows < 70
 
 
+class CountingState(DictionaryState):
+    """Notes what is written, and refuses to remove what the same batch wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[int] = []
+
+    def write_segment(self, sequence: int, data: bytes) -> None:
+        self.written.append(sequence)
+        super().write_segment(sequence, data)
+
+    def remove_segment(self, sequence: int) -> None:
+        assert sequence not in self.written
+        super().remove_segment(sequence)
+
+
+@pytest.mark.parametrize("text", [JOIN, LAST])
+def test_what_a_batch_brings_is_written_once_or_as_what_is_left_of_it(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where most of it has left by its end, it is not written before the snapshot is."""
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", 0)
+    bucket, snapshots = Bucket(plan_of(text)), 0
+    bucket.state = state = CountingState()
+    for batch in stream_batches(12):
+        state.written.clear()
+        output = bucket.batch(batch)
+        assert len(state.written) == 1
+        snapshots += output.segment_count == 1
+    assert snapshots > 1
+
+
+def test_rows_that_have_left_by_the_end_of_their_batch_are_not_written() -> None:
+    plan = plan_of("SELECT COUNT(*) AS n FROM h [8 SECONDS]")
+    bucket = Bucket(plan)
+    bucket.state = state = CountingState()
+    ((packet,),) = packed(plan, "h", rows(("a", 10 * SECOND, 1.0)))
+    gone = bucket.run([packet, Packet("h", task=1, complete_through_us=30 * SECOND).to_bytes()])
+    assert (gone.segment_count, state.written) == (0, [])
+    assert gone.ledgers["h"].applied == 1
+    ((packet,),) = packed(plan, "h", rows(("a", 31 * SECOND, 1.0)))
+    kept = bucket.run([packet])
+    assert (kept.segment_count, state.written) == (1, [0])
+
+
 def test_an_order_completes_a_stream() -> None:
     bucket = Bucket(plan_of("SELECT COUNT(*) AS n FROM h [8 SECONDS]"))
     bucket.batch({"h": rows(("a", 10 * SECOND, 1.0))})

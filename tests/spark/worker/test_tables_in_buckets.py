@@ -54,13 +54,50 @@ TEXTS = {
 }
 
 
+# Those that exchange rows: by what tables are partitioned in the first stage.
+STAGED = {
+    "SELECT t.s, SUM(a.k) AS x FROM a [2 SECONDS], t WHERE a.k = t.k GROUP BY t.s "
+    "EVERY (1 SECOND)": "by a.k, t.k",
+    "SELECT k FROM t WHERE k NOT IN (SELECT k FROM a [2 SECONDS] WHERE k > 0)": (
+        "by a.k, any row of a#2, t.k"
+    ),
+    "SELECT x.c - y.c AS zero FROM (SELECT COUNT(*) AS c FROM t) AS x, "
+    "(SELECT COUNT(k) AS c FROM t) AS y, (SELECT COUNT(*) AS c FROM a [1 SECOND]) AS z": (
+        "by a in the first, the key of t"
+    ),
+    "SELECT a.k, t.k AS o, b.d FROM a [2 SECONDS] LEFT JOIN t ON a.k = t.n "
+    "LEFT JOIN b [1 SECOND] ON b.k = t.k": "by any row of a, any row of b, a copy of t in each",
+    "SELECT k, n FROM (SELECT a.k, COUNT(*) AS n FROM a [3 SECONDS] JOIN t ON a.k = t.n "
+    "GROUP BY a.k) AS q ORDER BY n DESC LIMIT 2": "by a.k, a copy of t in each",
+    "SELECT n, COUNT(*) AS m FROM (SELECT t.s, COUNT(*) AS n FROM a [3 SECONDS] JOIN t "
+    "ON a.k = t.k GROUP BY t.s) AS q GROUP BY n": "by a.k, t.k",
+    # What the second stage reads of a table is sent to it, too.
+    "SELECT q.n, t.s FROM (SELECT d, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY d) AS q "
+    "FULL JOIN t ON t.n = q.n": "by a.d, the key of t",
+    "SELECT a.k, c.x, v.s FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k LEFT JOIN "
+    "c [3 SECONDS] ON b.l = c.x LEFT JOIN v FOR SYSTEM_TIME AS OF a.ts ON v.k = a.k": (
+        "by a.k, b.k, any row of c, the key of v"
+    ),
+}
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_tables_are_partitioned_or_copied(text: str) -> None:
     words = bucket_words(table_plan(text))
     assert words.startswith(f"in many buckets by {TEXTS[text]}" if TEXTS[text] else "in one bucket")
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", STAGED)
+def test_tables_are_in_the_first_stage(text: str) -> None:
+    plan = table_plan(text)
+    assert len(plan.stages) > 1
+    assert bucket_words(plan.stages[0]) == f"in many buckets {STAGED[text]}"
+    assert [stage.own_tables for stage in plan.stages[1:]] == [()] * (len(plan.stages) - 1)
+    # Packets and segments number tables as the query does.
+    assert plan.stages[0].own_tables == plan.own_tables
+
+
+@pytest.mark.parametrize("text", {**TEXTS, **STAGED})
 def test_buckets_give_what_one_process_gives(text: str) -> None:
     @settings(max_examples=4)
     @given(table_scenarios(), st.sampled_from([None, 1, 2]), st.sampled_from([1, 3]))

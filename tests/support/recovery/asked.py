@@ -8,13 +8,17 @@ import numpy as np
 import pyarrow as pa
 
 from support.spark.stream_files import COLUMNS, SECOND, rows
-from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.on_spark import plan_on_spark
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
+from windrow.table_schema import TableSchema
 
-__all__ = ["ASKED", "BUCKETS", "LATENESS_S", "Asked", "file_rows", "plan_of_asked"]
+__all__ = [
+    "ASKED", "BUCKETS", "LATENESS_S", "TABLE", "Asked", "file_rows", "plan_of_asked", "table_rows",
+    "tables_of_asked",
+]  # fmt: skip
 
 BUCKETS = 2
 LATENESS_S = {"a": 0, "b": 0, "d": 2, "g": 0}
@@ -62,16 +66,44 @@ ASKED = {
            ERROR (60%)""",
         memory="48 KB",
     ),
+    # In two stages: rows are counted by room, and rooms by their counts.
+    "staged": Asked(
+        """SELECT q.n, COUNT(*) AS rooms, SUM(q.s) AS total FROM
+           (SELECT room, COUNT(*) AS n, SUM(value) AS s FROM d [9 SECONDS] GROUP BY room) AS q
+           GROUP BY q.n""",
+        "changes",
+    ),
+    # The same with a table whose rows change, and groups that each bucket begins.
+    "kinds": Asked(
+        """SELECT k.kind, COUNT(*) AS n, MAX(a.value) AS high FROM a [20 SECONDS]
+           LEFT JOIN kinds AS k ON a.room = k.room GROUP BY k.kind EVERY (3 SECONDS)""",
+        "changes",
+    ),
 }
 
+TABLE = TableSchema("kinds", columns_of("room string, kind string"), "", key=("room",))
 
-def plan_of_asked(name: str) -> QueryPlan:
-    """The plan of a query, as a session binds it."""
-    catalog = Catalog()
+
+def plan_of_asked(name: str) -> RunnablePlan:
+    """The plan of a query, as a session on Spark binds it."""
+    catalog = Catalog().with_table(TABLE)
     for stream, lateness in LATENESS_S.items():
         schema = StreamSchema(stream, columns_of(COLUMNS), "ts", lateness * SECOND)
         catalog = catalog.with_stream(schema)
-    return bind(parse_query(ASKED[name].text), catalog)
+    return plan_on_spark(parse_query(ASKED[name].text), catalog, "auto", "auto")
+
+
+def tables_of_asked(name: str) -> tuple[TableSchema, ...]:
+    """The tables that a query reads."""
+    plan = plan_of_asked(name)
+    return (TABLE,) if isinstance(plan, TreePlan) and plan.own_tables else ()
+
+
+def table_rows(number: int, seed: int) -> pa.Table:
+    """One file of the table: the kinds of two rooms, or of one twice."""
+    random = np.random.default_rng([seed, number])
+    found = [{"room": f"r{random.integers(3)}", "kind": f"k{random.integers(2)}"} for _ in range(2)]
+    return pa.Table.from_pylist(found, schema=TABLE.arrow)
 
 
 def file_rows(stream: str, number: int, seed: int) -> pa.Table:

@@ -18,12 +18,21 @@ import pyarrow as pa
 
 import windrow
 from support.recovery import processes, recovered_job
-from support.recovery.asked import ASKED, BUCKETS, file_rows, plan_of_asked
+from support.recovery.asked import (
+    ASKED,
+    BUCKETS,
+    TABLE,
+    file_rows,
+    plan_of_asked,
+    table_rows,
+    tables_of_asked,
+)
 from support.recovery.placed_death import CLAIM, ORDER, PLACES
 from support.recovery.places import Folders, Place, plain
 from support.recovery.recorded_batches import committed_batches, recorded_batches
 from support.spark.driven_job import DrivenJob
 from support.spark.stream_files import COLUMNS, Files, read_sink
+from windrow.spark.shuffle.table_packer import RecordForm
 
 __all__ = ["DisturbedRun"]
 
@@ -61,6 +70,7 @@ class DisturbedRun:
         self._job: subprocess.Popen[bytes] | None = None
         streams = {stream for name in self.queries for stream in plan_of_asked(name).streams}
         self._streams = sorted(streams)
+        self._has_table = any(tables_of_asked(name) for name in self.queries)
         self.feed(2)
 
     def feed(self, count: int) -> None:
@@ -70,6 +80,10 @@ class DisturbedRun:
                 table = file_rows(stream, self._number, self.seed)
                 self.rows_put[stream] += table.num_rows
                 self._files.put(stream, table)
+            if self._has_table:
+                table = table_rows(self._number, self.seed)
+                self.rows_put[TABLE.name] += table.num_rows
+                self._files.put(TABLE.name, table)
             self._number += 1
 
     # ---- kills
@@ -245,11 +259,14 @@ class DisturbedRun:
 
     def _expected(self, name: str) -> dict[int, pa.Table]:
         """What each batch gives, worked out anew from the rows and orders that Spark gave it."""
-        job = DrivenJob(plan_of_asked(name), self.root / "driven" / name, BUCKETS)
-        given = [
-            job.batch(batch.tables(), batch.orders)[ASKED[name].feed]
-            for batch in recorded_batches(self.root / "checkpoint" / name)
-        ]
+        tables = tables_of_asked(name)
+        job = DrivenJob(plan_of_asked(name), self.root / "driven" / name, BUCKETS, tables)
+        given = []
+        for batch in recorded_batches(self.root / "checkpoint" / name):
+            rows = batch.tables()
+            read = {each.name: rows.pop(each.name) for each in tables if each.name in rows}
+            changes = {name: (RecordForm(), own.to_batches()) for name, own in read.items()}
+            given.append(job.batch(rows, batch.orders, changes)[ASKED[name].feed])
         return {number: table for number, table in enumerate(given) if table.num_rows}
 
     def _check_all(self, name: str) -> None:

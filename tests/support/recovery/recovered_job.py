@@ -15,7 +15,14 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from support.recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
+from support.recovery.asked import (
+    ASKED,
+    BUCKETS,
+    LATENESS_S,
+    TABLE,
+    plan_of_asked,
+    tables_of_asked,
+)
 from support.recovery.placed_death import place_death
 from support.recovery.places import sink_at
 from support.recovery.recorded_batches import CONTROL, KEPT_ORDERS
@@ -111,6 +118,10 @@ def _opened(spark: SparkSession, root: Path, names: list[str]) -> SparkWindrowSe
         folder = str(root / "in" / stream)
         frame = reader.option("maxFilesPerTrigger", 1).parquet(folder)
         session.stream(stream, frame, time="ts", lateness=f"{LATENESS_S[stream]} seconds")
+    if any(tables_of_asked(name) for name in names):
+        reader = spark.readStream.schema("room string, kind string")
+        frame = reader.option("maxFilesPerTrigger", 1).parquet(str(root / "in" / TABLE.name))
+        session.table(TABLE.name, frame, key="room")
     return session
 
 

@@ -32,6 +32,10 @@ class Broker:
     def start(self) -> None:
         tool = ["kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(self._settings)]
         subprocess.run([*self._command(), *tool], check=True, capture_output=True)
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts it with what it has stored, after stop()."""
         with (self._folder / "broker.log").open("wb") as log:
             command = [*self._command(), "kafka.Kafka", str(self._settings)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -85,4 +89,6 @@ transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+# Records of tests are as old as they say.
+log.retention.ms=-1
 """

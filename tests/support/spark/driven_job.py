@@ -109,7 +109,7 @@ class DrivenJob:
         return [
             [
                 StageStep(self.run, (fingerprint(stage), "owner"), number, receivers, bucket,
-                          LiveCache(lends=False))
+                          LiveCache(lends=False), () if number else self.tables)
                 for bucket in range(counts[number])
             ]
             for number, (stage, receivers) in enumerate(
@@ -165,7 +165,7 @@ class DrivenJob:
         """The packets of a table's records, each batch of a task of its own."""
         assert isinstance(self.run, TreePlan)
         (schema,) = (each for each in self.tables if each.name == table)
-        packer = TablePacker(self.run, schema, form, tuple(range(len(self.states))))
+        packer = TablePacker(self.stages[0], schema, form, tuple(range(len(self.states))))
         for batch in batches:
             packer.add(batch)
         return packer.take().column("packet").to_pylist()

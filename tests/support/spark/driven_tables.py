@@ -58,7 +58,7 @@ def driven_tables(
     """All that a query gives, an action a batch; seed: after which shards are lost, or all is."""
     plan = table_plan(text)
     tables = tables_of_text(tables_text([TABLES[name] for name in plan.own_tables]))
-    count = buckets if plan.partitioning.is_sharded else 1
+    count = buckets if plan.is_sharded else 1
     job, draw, given = DrivenJob(plan, folder, count, tables), random.Random(seed), []
     for action in relevant(plan, actions):
         if isinstance(action, Change):

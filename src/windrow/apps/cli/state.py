@@ -81,18 +81,22 @@ def import_(
         Path | None,
         typer.Option(metavar="SCRIPT", help="A job that has the query, perhaps a changed one."),
     ] = None,
+    positions: Annotated[
+        bool,
+        typer.Option(help="Whether sources go on where those of the state stood."),
+    ] = True,
     functions_from: FunctionsFrom = None,
     as_json: AsJson = False,
 ) -> None:
     """Begin a checkpoint on Spark in which a query goes on from a file.
 
-    Start the job with this checkpoint then, with sources that begin where the file ends.
+    Start the job with this checkpoint then. Its sources go on where those of the state stood.
     """
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         tools = spark_module("windrow.spark.driver.moved_states")
         given = _job(job, functions_from)
-        name = tools.import_state(checkpoint, file, query, buckets, given)
+        name = tools.import_state(checkpoint, file, query, buckets, given, positions=positions)
         screen.event("imported", {"query": name, "checkpoint": checkpoint})
         screen.line(f"{name} goes on from {file} in {checkpoint}", "green")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -15,13 +17,16 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from windrow.apps.console.answers import json_answer, refused
 from windrow.apps.console.door import Door
 from windrow.apps.console.endpoints.feeds import FeedEndpoints
+from windrow.apps.console.endpoints.health import HealthEndpoints
 from windrow.apps.console.endpoints.histories import HistoryEndpoints
 from windrow.apps.console.endpoints.logout import Logout
 from windrow.apps.console.endpoints.pages import Files, page
 from windrow.apps.console.endpoints.queries import QueryEndpoints
+from windrow.apps.console.endpoints.rows import RowsEndpoint, StreamInbox
 from windrow.apps.console.endpoints.session import SessionEndpoints
 from windrow.apps.console.event_stream import FeedEvents
 from windrow.apps.console.guard import Guard
+from windrow.apps.console.health import Health, Healthy
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.live import Live
 from windrow.apps.console.openapi.document import document
@@ -33,20 +38,39 @@ from windrow.apps.console.standing import Standing
 from windrow.apps.console.token import Secrets
 from windrow.errors import WindrowError
 
-__all__ = ["API", "application"]
+__all__ = ["API", "Service", "application"]
 
 API = "/api/v1"
 
 
+@dataclass(frozen=True)
+class Service:
+    """What a service has and a console that only shows has not."""
+
+    health: Health = field(default_factory=Healthy)
+    inboxes: Mapping[str, StreamInbox] = field(default_factory=dict)
+
+
 def application(
-    registry: Registry, hosts: Hosts, secrets: Secrets, door: Door | None = None
+    registry: Registry,
+    hosts: Hosts,
+    secrets: Secrets,
+    door: Door | None = None,
+    service: Service | None = None,
 ) -> Guard:
     """The console of a registry; the guard stands before what the framework itself answers, too."""
+    offered = service or Service()
     handlers = {WindrowError: _failed, HTTPException: _http_failed, Exception: _broken}
     guard = Guard(Starlette(), hosts, secrets, door)
     routes = _routes(Standing(registry, Pictures(registry)), document(guard.cookie_name))
     logout = Logout(secrets, guard.cookie_name)
     routes.append(Route(f"{API}/logout", logout.__call__, methods=["POST"]))
+    health, rows = HealthEndpoints(offered.health), RowsEndpoint(offered.inboxes)
+    routes += [
+        Route("/healthz", health.healthz, methods=["GET"]),
+        Route("/readyz", health.readyz, methods=["GET"]),
+        NamedRoute(f"{API}/streams/{{stream}}/rows", rows.take, methods=["POST"]),
+    ]
     before = [Middleware(RawPaths)]
     guard.app = Starlette(routes=routes, middleware=before, exception_handlers=handlers)
     return guard

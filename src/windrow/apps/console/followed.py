@@ -15,7 +15,7 @@ from windrow.errors import WindrowError
 from windrow.plan.expressions import GroupRef
 from windrow.plan.history_plan import HistoryPlan
 
-__all__ = ["FollowedQuery"]
+__all__ = ["FollowedQuery", "ServedQuery"]
 
 
 class FollowedQuery:
@@ -41,11 +41,13 @@ class FollowedQuery:
 
     def drain(self) -> None:
         """Reads off what is new; only one thread may."""
-        answers = self.handle.answers()
+        self.take(self.handle.answers(), self.handle.changes(DRAINED_ROWS))
+
+    def take(self, answers: Any, changes: Any) -> None:
+        """What is new, for all who listen."""
         self._add("answers", answers)
         if answers.num_rows and "level" in answers.column_names:
             self.last_level = answers.column("level")[-1].as_py()
-        changes = self.handle.changes(DRAINED_ROWS)
         self._add("changes", changes)
         self._meter.add(answers.num_rows if self.kind != "select" else changes.num_rows)
 
@@ -79,3 +81,10 @@ class FollowedQuery:
     def rate(self) -> float:
         """Answers a second, by the clock on the wall, lately."""
         return self._meter.per_second
+
+
+class ServedQuery(FollowedQuery):
+    """A query whose answers a sink reads off: what the sink was given is shown here, too."""
+
+    def drain(self) -> None:
+        """Nothing: take() is called by whoever reads for the sink, from the first time on."""

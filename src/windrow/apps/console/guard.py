@@ -15,8 +15,9 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from windrow.apps.console.answers import refused
+from windrow.apps.console.answers import ARROW, refused
 from windrow.apps.console.door import Door
+from windrow.apps.console.endpoints.health import HEALTH_PATHS
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.limits import URL_BYTES_LIMIT
 from windrow.apps.console.refusals import RequestError, not_json, too_large
@@ -47,6 +48,8 @@ SECURITY_HEADERS = {
 # What a browser says of a request that a page elsewhere has caused: cross-site, same-site.
 _OWN_SITES = ("same-origin", "none")
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
+# What no page elsewhere can send without being asked for leave first, as it can send forms.
+_NOT_OF_FORMS = ("application/json", "application/x-ndjson", ARROW)
 POLICY_VIOLATED = 1008
 LOCKED_PAGE = Path(__file__).parent / "static" / "locked.html"
 
@@ -75,7 +78,9 @@ class Guard:
             answer = self._exchanged(scope)
             if answer is None:
                 self._check(scope)
-            self._let_in(scope)
+            # Who asks for the health alone stays a stranger.
+            if not _asks_for_health(scope):
+                self._let_in(scope)
         except RequestError as refusal:
             answer = _locked(scope, refusal) or refused(refusal)
         await (answer or self.app)(scope, receive, send)
@@ -98,7 +103,8 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         self._check_place(scope)
-        self._check_sender(scope)
+        if not _asks_for_health(scope):
+            self._check_sender(scope)
         self._check_form(scope)
 
     def _check_place(self, scope: Scope) -> None:
@@ -150,7 +156,7 @@ class Guard:
             raise too_large("the address in bytes", URL_BYTES_LIMIT)
         if scope["method"] in _CHANGING:
             given = Headers(scope=scope).get("content-type", "")
-            if given.partition(";")[0].strip().lower() != "application/json":
+            if given.partition(";")[0].strip().lower() not in _NOT_OF_FORMS:
                 raise not_json(given)
 
     def _exchanged(self, scope: Scope) -> Response | None:
@@ -173,6 +179,10 @@ class Guard:
             samesite="strict",
         )
         return answer
+
+
+def _asks_for_health(scope: Scope) -> bool:
+    return scope["method"] in ("GET", "HEAD") and scope["path"] in HEALTH_PATHS
 
 
 def cookie_of(headers: Headers, name: str) -> str:

@@ -9,6 +9,7 @@ __all__ = [
     "DRAINED_ROWS",
     "FEED_BYTES_KEPT",
     "FEED_ROWS_KEPT",
+    "KEPT_TIMEOUT_S",
     "LIVE_CLIENTS_LIMIT",
     "LIVE_ROWS",
     "MESSAGE_BYTES_LIMIT",
@@ -18,6 +19,7 @@ __all__ = [
     "QUERY_CHARACTERS_LIMIT",
     "REQUEST_TIMEOUT_S",
     "RESULT_ROWS_LIMIT",
+    "ROWS_BYTES_LIMIT",
     "SEND_TIMEOUT_S",
     "SESSIONS_LIMIT",
     "SESSION_S",
@@ -28,11 +30,15 @@ __all__ = [
 
 # ---- what a client may send
 BODY_BYTES_LIMIT = 256 * 1024
+ROWS_BYTES_LIMIT = 16 << 20  # of rows for a stream, in one request
 URL_BYTES_LIMIT = 8 * 1024
 MESSAGE_BYTES_LIMIT = 16 * 1024  # of a WebSocket, from the client
 QUERY_CHARACTERS_LIMIT = 50_000
 NAME_CHARACTERS_LIMIT = 100
 REQUEST_TIMEOUT_S = 10.0  # from its first byte to its last, and before the first one
+
+# ---- how long a client waits
+KEPT_TIMEOUT_S = 30.0  # until rows that it sent are kept; afterwards it sends them again
 
 # ---- how many there may be
 CONNECTIONS_LIMIT = 128

@@ -13,13 +13,19 @@ __all__ = [
     "console_failed",
     "error_of",
     "no_such_history",
+    "no_such_inbox",
     "no_such_path",
     "no_such_query",
     "not_json",
+    "not_rows",
     "read_only",
+    "rows_are_full",
+    "rows_are_not_taken",
+    "rows_left_out",
     "status_of",
     "too_large",
     "too_many",
+    "wrong_header",
     "wrong_parameter",
 ]
 
@@ -106,6 +112,47 @@ def wrong_parameter(name: str, given: str, hint: str) -> RequestError:
     """400 for a parameter of the query string."""
     message = f"{name}={given!r} cannot be"
     return RequestError(HTTPStatus.BAD_REQUEST, "WH409", message, hint)
+
+
+def wrong_header(name: str, hint: str) -> RequestError:
+    """400 for a header."""
+    message = f"the header {name} is missing or wrong"
+    return RequestError(HTTPStatus.BAD_REQUEST, "WH411", message, hint)
+
+
+def no_such_inbox(stream: str, known: list[str]) -> RequestError:
+    """404 for a stream that takes no rows here."""
+    hint = f"streams with FROM http() do: {', '.join(known) or 'there is none'}"
+    message = f"no rows can be sent to {stream!r}"
+    return RequestError(HTTPStatus.NOT_FOUND, "WH412", message, hint)
+
+
+def not_rows(content_type: str, known: list[str]) -> RequestError:
+    """415 for a body of rows."""
+    message = f"rows cannot be {content_type!r}"
+    hint = f"send the header Content-Type with one of {', '.join(known)}"
+    return RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "WH416", message, hint)
+
+
+def rows_left_out(expected: int) -> RequestError:
+    """409 for a batch whose number leaves others out."""
+    message = f"the next batch of this producer is number {expected}"
+    hint = "send the batches in the order of their numbers, each until it is answered with 200"
+    return RequestError(HTTPStatus.CONFLICT, "WH414", message, hint)
+
+
+def rows_are_full() -> RequestError:
+    """429: as many bytes wait as may."""
+    message = "more rows wait to be kept than there is room for"
+    hint = "send the same rows again after the time in Retry-After"
+    return RequestError(HTTPStatus.TOO_MANY_REQUESTS, "WH429", message, hint)
+
+
+def rows_are_not_taken() -> RequestError:
+    """503: it begins, ends, or the disk is slow."""
+    message = "rows are not taken now; whether these are kept is not known"
+    hint = "send the same rows again after the time in Retry-After"
+    return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, "WH504", message, hint)
 
 
 def too_many(what: str, limit: int) -> RequestError:

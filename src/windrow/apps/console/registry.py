@@ -13,7 +13,7 @@ from windrow.apps.console.collector import Collector
 from windrow.apps.console.followed import FollowedQuery
 from windrow.apps.console.limits import QUERIES_LIMIT
 from windrow.apps.console.refusals import console_failed, no_such_query, read_only, too_many
-from windrow.apps.console.runners import QueryHandle, Runner
+from windrow.apps.console.runners import Runner
 from windrow.errors import WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.explain_any import explain_any
@@ -91,7 +91,8 @@ class Registry:
         """Registers a query and follows it."""
         with self._adding:
             self._make_room()
-            return self._take_in(self.runner.add(text, name, algorithm, store), text)
+            made = FollowedQuery(self.runner.add(text, name, algorithm, store), text)
+            return self.take_in(made)
 
     def _make_room(self) -> None:
         """Forgets the oldest query that has ended, where there are too many."""
@@ -108,10 +109,10 @@ class Registry:
         """Registers queries by name and follows them."""
         with self._adding:
             for handle in self.runner.add_all(texts):
-                self._take_in(handle, texts[handle.name])
+                self.take_in(FollowedQuery(handle, texts[handle.name]))
 
-    def _take_in(self, handle: QueryHandle, text: str) -> FollowedQuery:
-        query = FollowedQuery(handle, text)
+    def take_in(self, query: FollowedQuery) -> FollowedQuery:
+        """Follows a query that runs."""
         query.has_all_rows = self._has_all_rows
         with self.runner.lock:
             query.drain()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import uvicorn
 
-from windrow.apps.console.app import application
+from windrow.apps.console.app import Service, application
 from windrow.apps.console.door import Door, timed_protocol
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.limits import CONNECTIONS_LIMIT, MESSAGE_BYTES_LIMIT
@@ -54,6 +54,7 @@ class ConsoleServer:
         address: Address,
         usual_port: int = 0,
         secrets: Secrets | None = None,
+        service: Service | None = None,
     ) -> None:
         address.check()
         self._registry = registry
@@ -66,7 +67,7 @@ class ConsoleServer:
         names = (*address.names, *([address.host] if is_named else []))
         hosts = Hosts(self.port, names, address.is_remote)
         config = uvicorn.Config(
-            application(registry, hosts, self.secrets, door),
+            application(registry, hosts, self.secrets, door, service),
             http=timed_protocol(door),
             log_level="warning",
             # The application has none; a second Ctrl-C would cut it off with a traceback.

@@ -69,6 +69,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         hint = f"\\watch {statement.name} shows it"
         _done(desk, "query", statement.name, f"query {statement.name} runs; {hint}")
+        for note in desk.bench.notes:
+            desk.screen.note(note)
+        desk.bench.notes.clear()
     elif isinstance(statement, CreateView):
         hint = "it runs while a query reads it"
         _done(desk, "view", statement.name, f"view {statement.name} is declared; {hint}")

@@ -12,6 +12,8 @@ BEGINNINGS = (
     "WITH",
     "CREATE STREAM",
     "CREATE QUERY",
+    "CREATE OR REPLACE QUERY",
+    "REPLACE QUERY",
     "CREATE VIEW",
     "CREATE FUNCTION",
     "CREATE HISTORY ON",
@@ -30,6 +32,7 @@ KEYWORDS = (
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
     *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "FUNCTION", "RETURNS", "EXPLAIN", "SET"),
+    *("REPLACE",),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )

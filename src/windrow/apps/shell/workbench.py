@@ -8,6 +8,7 @@ is registered, and its answers are those of `windrow run`.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterable
 
 import pyarrow as pa
@@ -20,9 +21,10 @@ from windrow.embedded.job import (
     declare_views,
 )
 from windrow.embedded.outlet import Outlet, check_sink, standings
+from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, check_source
-from windrow.errors import BindingError, WindrowError
+from windrow.errors import BindingError, WindrowError, WindrowWarning
 from windrow.jobs.functions import NO_MODULES, Modules
 from windrow.jobs.job import Job, JobQuery, with_statement
 from windrow.jobs.settings import JobSettings
@@ -33,9 +35,11 @@ from windrow.rows.file_rows import FileRows
 from windrow.sql.statements import (
     CreateFunction,
     CreateHistory,
+    CreateQuery,
     CreateStream,
     CreateTable,
     CreateView,
+    Creation,
     Statement,
 )
 
@@ -58,6 +62,7 @@ class Workbench:
         self.rows = 0
         self.has_flowed = False
         self.problems: list[WindrowError] = []  # of what runs in the background
+        self.notes: list[str] = []  # to be shown once
         self._pushed: list[tuple[str, Source]] = []
         self._files: list[SideBySide] = []
         self._begun: set[str] = set()  # streams whose own files were given to be read
@@ -87,6 +92,8 @@ class Workbench:
                 view = job.views[statement.name]
                 self.session.view(view.name, view.text)
                 self.job = job
+            elif isinstance(statement, CreateQuery) and statement.mode != "create":
+                self._replace_query(job, statement)
             else:
                 self._add_queries(job)
             self._read_on()
@@ -235,6 +242,32 @@ class Workbench:
         for query in new:
             self.outlets[query.name] = self._at_work(query, self.session)
         self.job = job
+
+    def _replace_query(self, job: Job, statement: CreateQuery) -> None:
+        """Changes a query: where rows flow it goes on with those of its windows."""
+        query = job.queries[statement.name]
+        before = self.outlets.get(query.name)
+        if before is None:
+            query.check_begins()
+            self._add_queries(job)
+            return
+        check_sink(query)
+        if self._must_begin_anew({*before.query.plan.streams, *query.plan.streams}):
+            self._begin_anew(job)
+            return
+        before.drain()
+        outlet = Outlet(query, before.running, self._keep_answers, before)
+        outlet.running = self._changed(query, statement.mode)
+        self.outlets[query.name], self.job = outlet, job
+        self.latest.pop(query.name, None)
+
+    def _changed(self, query: JobQuery, mode: Creation) -> EmbeddedQuery:
+        begin_anew = mode == "create or replace"
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", WindrowWarning)
+            changed = self.session.replace(query.name, query.text, begin_anew=begin_anew)
+        self.notes += [str(each.message) for each in told]
+        return changed
 
     def _add_history(self, job: Job, statement: CreateHistory) -> None:
         schema = job.histories[job.catalog.stream(statement.stream).name].schema

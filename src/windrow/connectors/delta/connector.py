@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_run import ProcessRun
 from windrow.connectors.scripted import Scripted
 from windrow.errors import UnsupportedError
 from windrow.schema import DAY_TIME_INTERVAL, ColumnType
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
+    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Delta"]
@@ -27,6 +29,7 @@ class Delta(Sink):
     'changes'
     """
 
+    in_process: ClassVar[bool] = True
     takes_questions: ClassVar[bool] = True
     replay: ClassVar[Replay] = "known"
 
@@ -36,8 +39,15 @@ class Delta(Sink):
     def __post_init__(self) -> None:
         check_feed(self.feed)
 
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """A writer of one commit a batch; without state it adds to what is there."""
+        return self._writer(run.plan, run.apart())
+
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
-        """A writer of one commit a batch."""
+        """The same, on the driver."""
+        return self._writer(plan, checkpoint)
+
+    def _writer(self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint) -> Writer:
         for column in plan.select:
             if _has_span(column.type):
                 raise UnsupportedError(

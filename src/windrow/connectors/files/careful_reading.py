@@ -9,11 +9,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
-from windrow.connectors.files.refusal import refused
+from windrow.connectors.files.refusal import Origin, refused
 from windrow.errors import DataError
-from windrow.rows.bad_rows import BadRow, cut
+from windrow.rows.bad_rows import RAW_BYTES, BadRow, cut
 from windrow.rows.conversion import VALUE_ERRORS, batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.halving import halved
@@ -41,8 +40,8 @@ def fitting(schema: StreamSchema, rows: pa.Table) -> pa.RecordBatch:
 
 def rows_of_records(
     schema: StreamSchema,
-    source: FileSource,
-    file: Path,
+    source: Origin,
+    file: Path | str,
     records: Sequence[Record],
     text: TextFormat,
 ) -> FileRows:
@@ -62,9 +61,10 @@ def rows_of_records(
     return FileRows(pa.concat_batches(batches), tuple(bad))
 
 
-def _bad_row(file: Path, record: Record, text: TextFormat, problem: Exception) -> BadRow:
+def _bad_row(file: Path | str, record: Record, text: TextFormat, problem: Exception) -> BadRow:
     column, why = text.fault(record.data)
-    return BadRow(why or str(problem), column, str(file), record.line, cut(record.data))
+    raw = record.data[:RAW_BYTES]
+    return BadRow(why or str(problem), column, str(file), record.line, cut(record.data), raw)
 
 
 def _is_set_aside(schema: StreamSchema, data: bytes) -> bool:

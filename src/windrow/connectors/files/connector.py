@@ -16,6 +16,7 @@ from windrow.errors import BindingError, DataError, Place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from windrow.connectors.live import LiveReader, Position
     from windrow.connectors.options import Options
     from windrow.rows.file_rows import FileRows
     from windrow.schema import StreamSchema
@@ -46,6 +47,7 @@ class FileSource(Source):
     files_per_batch: int | None = None  # on Spark; None reads all files in one batch
     place: Place | None = field(default=None, compare=False)
     changelog: str | None = None  # of JSON: changes of a table, in this format
+    follow: bool = False  # in this process: files that grow and come, for as long as a job runs
 
     def __post_init__(self) -> None:
         if self.files_per_batch is not None:
@@ -60,6 +62,17 @@ class FileSource(Source):
             )
 
     @property
+    def is_live(self) -> bool:
+        """Whether what comes later is read too."""
+        return self.follow
+
+    def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
+        """Follows files, or reads them to their end."""
+        if not self.follow:
+            return super().open_live(schema, position)
+        return cast("LiveReader", loaded("files.live_text").LiveText(schema, self, position))
+
+    @property
     def is_local(self) -> bool:
         """Whether the path is one of this machine rather than a URI."""
         return "://" not in self.path
@@ -72,7 +85,7 @@ class FileSource(Source):
     @property
     def shown(self) -> str:
         """The format and the path."""
-        return f"{self.format}('{self.path}')"
+        return f"{self.format}('{self.path}'{', follow = TRUE' if self.follow else ''})"
 
     def check(self, schema: StreamSchema) -> None:
         """Refuses files that are not there or lack columns of the stream."""
@@ -83,7 +96,8 @@ class FileSource(Source):
                 hint="write CREATE TABLE ... PRIMARY KEY (...), or omit the format",
                 place=self.place,
             )
-        loaded("files.checks").check_files(schema, self)
+        if not self.follow:
+            loaded("files.checks").check_files(schema, self)
 
     def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
         """The rows in the order of the files; those are listed now."""
@@ -140,6 +154,7 @@ def _json_lines(options: Options) -> FileSource:
         files_per_batch=options.count("files_per_batch"),
         place=options.place,
         changelog=None if form == "json" else form,
+        follow=options.flag("follow", False),
     )
 
 
@@ -151,11 +166,12 @@ def _csv(options: Options) -> FileSource:
         options.text("delimiter", ","),
         options.count("files_per_batch"),
         options.place,
+        follow=options.flag("follow", False),
     )
 
 
 SOURCES = {
     "parquet": Scripted(("path", "files_per_batch"), _files("parquet")),
-    "csv": Scripted(("path", "header", "delimiter", "files_per_batch"), _csv),
-    "jsonl": Scripted(("path", "files_per_batch", "format"), _json_lines),
+    "csv": Scripted(("path", "header", "delimiter", "files_per_batch", "follow"), _csv),
+    "jsonl": Scripted(("path", "files_per_batch", "format", "follow"), _json_lines),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -13,16 +13,16 @@ import pyarrow.csv as pa_csv
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
-from windrow.connectors.files.refusal import missing_column
+from windrow.connectors.files.refusal import Origin, missing_column
 from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.errors import DataError, UnsupportedError
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
-from windrow.schema import StreamSchema
+from windrow.schema import Column, StreamSchema
 
-__all__ = ["check_header", "read_csv"]
+__all__ = ["CsvText", "check_header", "check_names", "read_csv"]
 
 BLOCK_BYTES = 4 << 20
 # So many records are tried at once where some cannot be read.
@@ -54,6 +54,11 @@ def check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
                 hint="give text in UTF-8, or name the format that it has: parquet('...')",
                 place=source.place,
             ) from None
+    check_names(schema, source, file, names)
+
+
+def check_names(schema: StreamSchema, source: Origin, file: Path | str, names: list[str]) -> None:
+    """Refuses names of columns that are not those of the stream in their order."""
     wanted = [column.name for column in schema.columns]
     if names != wanted:
         missing = [name for name in wanted if name not in names]
@@ -75,7 +80,7 @@ def read_csv(
     size, taken = file.stat().st_size, 0
     if size == 0:
         return
-    text = _Csv(schema, source)
+    text = CsvText(schema, source.delimiter)
     try:
         with text.opened(file, 1 if source.header else 0) as opened:
             for number, batch in enumerate(opened, 1):
@@ -90,7 +95,7 @@ def read_csv(
 
 
 def _carefully(
-    schema: StreamSchema, source: FileSource, file: Path, text: _Csv, taken: int
+    schema: StreamSchema, source: FileSource, file: Path, text: CsvText, taken: int
 ) -> Iterator[tuple[FileRows, float]]:
     size = file.stat().st_size
     with file.open("rb") as opened:
@@ -102,31 +107,40 @@ def _carefully(
             yield rows, min(1.0, read / size)
 
 
-class _Csv:
-    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not."""
+class CsvText:
+    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not.
 
-    def __init__(self, schema: StreamSchema, source: FileSource) -> None:
+    columns: those that the records have; None: all.
+    """
+
+    def __init__(
+        self, schema: StreamSchema, delimiter: str, columns: Sequence[Column] | None = None
+    ) -> None:
         self._schema = schema
-        self._names = [column.name for column in schema.columns]
-        self._kinds = {column.name: read_type(column.type) for column in schema.columns}
-        self._parsing = pa_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
+        self._columns = schema.columns if columns is None else columns
+        self._names = [column.name for column in self._columns]
+        self._kinds = {column.name: read_type(column.type) for column in self._columns}
+        self._parsing = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
 
     def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
+        """A reader of a file, block by block."""
         reading = pa_csv.ReadOptions(
             column_names=self._names, skip_rows=skipped_lines, block_size=BLOCK_BYTES
         )
         return pa_csv.open_csv(file, reading, self._parsing, self._converting(self._kinds))
 
     def parsed(self, data: bytes) -> pa.Table:
+        """The rows that the text says."""
         return dated(self._schema, self._read(data, self._converting(self._kinds)))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """Of a record that cannot be read the column, and what is wrong."""
         bare = dict.fromkeys(self._names, pa.binary())
         try:
             values = self._read(record, self._converting(bare)).to_pylist()[0]
         except (pa.ArrowException, IndexError) as problem:
             return None, cut(str(problem))
-        for column in self._schema.columns:
+        for column in self._columns:
             value = values[column.name]
             if value is not None and not _is_utf8(value):
                 return column.name, NOT_UTF8

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-__all__ = ["LONGEST_RECORD_BYTES", "Record", "csv_records"]
+__all__ = ["LONGEST_RECORD_BYTES", "Record", "csv_records", "inside_after"]
 
 # A quote that nobody closes would make one record of all that follows.
 LONGEST_RECORD_BYTES = 4 << 20
@@ -35,7 +35,7 @@ def csv_records(opened: BinaryIO, delimiter: str, skipped_lines: int = 0) -> Ite
             continue
         begun.append(line)
         size += len(line.data)
-        is_inside = _inside_after(line.data, delimiter.encode(), is_inside)
+        is_inside = inside_after(line.data, delimiter.encode(), is_inside)
         if is_inside and size > LONGEST_RECORD_BYTES:
             # Its first line stands alone, and cannot be read: the others are looked at again.
             yield from begun
@@ -59,7 +59,7 @@ def _joined(lines: list[Record]) -> Record:
     return lines[0] if len(lines) == 1 else Record(lines[0].line, b"".join(x.data for x in lines))
 
 
-def _inside_after(line: bytes, delimiter: bytes, is_inside: bool) -> bool:
+def inside_after(line: bytes, delimiter: bytes, is_inside: bool) -> bool:
     """Whether a quoted value continues after the line; a quote within a value is literal."""
     if b'"' not in line:
         return is_inside

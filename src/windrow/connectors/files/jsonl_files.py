@@ -24,7 +24,7 @@ from windrow.rows.epoch_times import UnitError, counted_column
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
 
-__all__ = ["LONGEST_LINE_BYTES", "read_jsonl"]
+__all__ = ["LONGEST_LINE_BYTES", "JsonText", "read_jsonl"]
 
 BLOCK_BYTES = 4 << 20
 # A line that is longer is no row, and would be held whole before anybody knew.
@@ -40,7 +40,7 @@ def read_jsonl(
     schema: StreamSchema, source: FileSource, file: Path
 ) -> Iterator[tuple[FileRows, float]]:
     """Rows of a file, each piece with the part of the file that is then read."""
-    text, size, read = _Json(schema), file.stat().st_size, 0
+    text, size, read = JsonText(schema), file.stat().st_size, 0
     with file.open("rb") as opened:
         for block in _blocks(opened):
             if len(block.data) > LONGEST_LINE_BYTES + BLOCK_BYTES:
@@ -51,7 +51,7 @@ def read_jsonl(
 
 
 def _rows(
-    schema: StreamSchema, source: FileSource, file: Path, block: Record, text: _Json
+    schema: StreamSchema, source: FileSource, file: Path, block: Record, text: JsonText
 ) -> FileRows:
     try:
         return FileRows(fitting(schema, text.parsed(block.data)))
@@ -76,17 +76,23 @@ def _blocks(opened: BinaryIO) -> Iterator[Record]:
         yield Record(line, begun)
 
 
-class _Json:
-    """How lines of JSON are read; keys that are no columns do not count, or are refused."""
+class JsonText:
+    """How lines of JSON are read; keys that are no columns do not count, or are refused.
 
-    def __init__(self, schema: StreamSchema) -> None:
+    columns: those that the lines have; None: all.
+    """
+
+    def __init__(self, schema: StreamSchema, columns: Sequence[Column] | None = None) -> None:
         self._schema = schema
+        self._columns = schema.columns if columns is None else columns
         self._refuses_others = schema.options.unknown_fields == "refuse"
 
     def parsed(self, data: bytes) -> pa.Table:
-        return dated(self._schema, self._read(data, self._schema.columns))
+        """The rows that the text says."""
+        return dated(self._schema, self._read(data, self._columns))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
+        """Of a record that cannot be read the column, and what is wrong."""
         # What is not UTF-8 becomes surrogates, by which its column is found.
         try:
             value = json.loads(record.decode("utf-8-sig", "surrogateescape"))
@@ -96,11 +102,11 @@ class _Json:
             return None, f"it is not JSON: {problem}"
         if not isinstance(value, dict):
             return None, "it is not a JSON object"
-        for column in self._schema.columns:
+        for column in self._columns:
             why = self._fault_of(column, value.get(column.name))
             if why:
                 return column.name, why
-        known = {column.name for column in self._schema.columns}
+        known = {column.name for column in self._columns}
         if self._refuses_others and not value.keys() <= known:
             other = next(name for name in value if name not in known)
             return None, f"it has the field {other!r}, which is no column"
@@ -160,7 +166,7 @@ class _Json:
 
     def _is_strict(self, columns: Sequence[Column]) -> bool:
         """Whether other fields are refused; with columns that others read, they cannot be known."""
-        return self._refuses_others and len(columns) == len(self._schema.columns)
+        return self._refuses_others and len(columns) == len(self._columns)
 
     def _by_arrow(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
         kinds = {column.name: read_type(column.type) for column in columns}

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
-from windrow.connectors.files.connector import FileSource
-from windrow.errors import DataError
+from windrow.errors import DataError, Place
 from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema
 
-__all__ = ["missing_column", "refused"]
+__all__ = ["Origin", "missing_column", "refused"]
 
 
-def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -> DataError:
+class Origin(Protocol):
+    """Where records come from: a source of files, or of lines."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its rows are lines."""
+
+    @property
+    def place(self) -> Place | None:
+        """Where a script names it."""
+
+
+def refused(schema: StreamSchema, source: Origin, file: Path | str, bad: BadRow) -> DataError:
     """The error of a file that has a bad row, which is named."""
     of_what = "line" if source.is_text else "row"
     where = f"{file}, {of_what} {bad.line}"
@@ -31,7 +43,7 @@ def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -
 
 
 def missing_column(
-    schema: StreamSchema, source: FileSource, file: Path, missing: list[str], names: list[str]
+    schema: StreamSchema, source: Origin, file: Path | str, missing: list[str], names: list[str]
 ) -> DataError:
     """The error of a file that lacks a column; names: those that it has."""
     return DataError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_run import ProcessRun
 from windrow.connectors.scripted import Scripted
 from windrow.errors import BindingError, Place
 
@@ -59,6 +60,10 @@ class Iceberg(Sink):
     def open(self, query: str, place: Place | None) -> Writer:
         """A writer of one run, which adds to what is there."""
         return self._writer(query, None)
+
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """The same, or one that knows the batches of its state."""
+        return self._writer(run.query, run if run.is_lasting else None)
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that knows the batches of its checkpoint."""

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Source, Writer
-from windrow.connectors.loading import loaded
+from windrow.connectors.kafka.client_settings import OPTION_PREFIX
+from windrow.connectors.loading import loaded, loaded_with_client
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place, WindrowError
+from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.event_time import instant_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from windrow.connectors.live import Guarantee, LiveReader, Position
     from windrow.connectors.options import Options
+    from windrow.connectors.process_run import ProcessRun
     from windrow.plan.model import QueryPlan
     from windrow.schema import StreamSchema
     from windrow.table_schema import TableSchema
 
-__all__ = ["OPTION_PREFIX", "SINKS", "SOURCES", "KafkaSink", "KafkaSource"]
+__all__ = ["SINKS", "SOURCES", "KafkaSink", "KafkaSource"]
 
-VALUE_FORMATS = ("json", "avro", "confluent-avro")
+VALUE_FORMATS = ("json", "avro", "confluent-avro", "confluent-json", "confluent-protobuf", "csv")
+# Of these Spark reads all values.
+SPARK_FORMATS = ("json", "avro", "confluent-avro")
 # Of tables alone.
 TABLE_FORMATS = ("changelog", "debezium-json", "upsert-json")
 KAFKA_TIMES = ("column", "record")
 KAFKA_STARTS = ("earliest", "latest")
 KAFKA_FEEDS = ("answers", "changes", "upserts")
-OPTION_PREFIX = "kafka."
+CLIENT, EXTRA = "Kafka", "kafka"
 # What a column of a stream may be instead of a field of the value.
 RECORD_PARTS = ("key", "headers", "topic", "partition", "offset", "timestamp")
 
@@ -42,6 +47,9 @@ _SOURCE_OPTIONS = (
     "max_offsets_per_batch",
     "bounded",
     "from_record",
+    "group",
+    "delimiter",
+    "registry",
     "kafka.*",
 )
 _SINK_OPTIONS = ("topic", "servers", "feed", "key", "transactional", "kafka.*")
@@ -55,8 +63,11 @@ class KafkaSource(Source):
     """A topic, or several with commas between, whose records are the rows of a stream.
 
     starting: 'earliest', 'latest' or an instant. from_record: columns of the stream, each with the
-    part of the record that it is.
+    part of the record that it is. delimiter: of CSV. registry: of the schemas of values.
     """
+
+    is_live: ClassVar[bool] = True
+    guarantee: ClassVar[Guarantee] = "exactly once"
 
     topic: str
     servers: str
@@ -69,6 +80,9 @@ class KafkaSource(Source):
     options: Mapping[str, str] = field(default_factory=dict, repr=False)  # passwords are among them
     place: Place | None = field(default=None, compare=False)
     from_record: Mapping[str, str] = field(default_factory=dict)
+    group: str | None = None  # which is told how far a job in this process is
+    delimiter: str = ","
+    registry: str | None = field(default=None, repr=False)  # the address, perhaps with a password
 
     def __post_init__(self) -> None:
         _check_address(self.topic, self.servers, self.options, self.place)
@@ -82,11 +96,24 @@ class KafkaSource(Source):
         if limit is not None and limit < 1:
             message = f"max_offsets_per_batch cannot be {limit}"
             raise BindingError("WB480", message, hint="give 1 or more", place=self.place)
-        if self.is_avro and not self.avro_schema:
+        if self.group == "":
+            message = "group cannot be an empty text"
+            raise BindingError("WB480", message, hint="name the group", place=self.place)
+        if self.is_confluent and not self.registry:
+            raise BindingError(
+                "WB872",
+                f"values of topic {self.topic!r} are {self.format!r}, whose schemas are in a "
+                "registry",
+                hint="give its address: registry = 'http://host:8081'",
+                place=self.place,
+            )
+        is_told = self.avro_schema or (self.registry and self.format == "confluent-avro")
+        if self.is_avro and not is_told:
             raise BindingError(
                 "WB481",
                 f"values of topic {self.topic!r} cannot be read as Avro without their schema",
-                hint="give avro_schema: the schema that they were written with, or its file",
+                hint="give avro_schema: the schema that they were written with, or its file; "
+                "or, of confluent-avro in this process, the registry",
                 place=self.place,
             )
 
@@ -115,6 +142,11 @@ class KafkaSource(Source):
         return self.format in ("avro", "confluent-avro")
 
     @property
+    def is_confluent(self) -> bool:
+        """Whether the schema of a value may only be told by a registry."""
+        return self.format in ("confluent-json", "confluent-protobuf")
+
+    @property
     def is_endless(self) -> bool:
         """Whether a job waits for records to come, after those that are there when it begins."""
         return not self.bounded
@@ -129,6 +161,18 @@ class KafkaSource(Source):
         """The brokers."""
         return self.servers
 
+    def check(self, schema: StreamSchema) -> None:
+        """Refuses brokers that do not answer, and what no stream in this process can read."""
+        if self.format in TABLE_FORMATS:
+            raise _of_tables(schema, self)
+        loaded_with_client("kafka.reader", CLIENT, EXTRA)
+        self.check_reached()
+
+    def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
+        """A reader by librdkafka."""
+        reader = loaded_with_client("kafka.reader", CLIENT, EXTRA)
+        return cast("LiveReader", reader.KafkaReader(self, schema, position))
+
     def check_on_spark(self, schema: StreamSchema) -> None:
         """Refuses brokers that do not answer: Spark would try for minutes."""
         self.check_reached()
@@ -140,13 +184,8 @@ class KafkaSource(Source):
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """The records as rows."""
         if self.format in TABLE_FORMATS:
-            raise BindingError(
-                "WB710",
-                f"{schema.name!r} is a stream, and format = {self.format!r} is of tables",
-                hint="omit the format, or declare the columns of the envelope: before STRUCT<...>, "
-                "after STRUCT<...>, op STRING, ts_ms BIGINT",
-                place=self.place,
-            )
+            raise _of_tables(schema, self)
+        self._check_spark_format()
         return cast("DataFrame", loaded("kafka.spark_source").kafka_frame(spark, schema, self))
 
     def read_table_on_spark(
@@ -156,12 +195,35 @@ class KafkaSource(Source):
         source = loaded("kafka.spark_source")
         if self.format in TABLE_FORMATS:
             return cast("DataFrame", source.changelog_frame(spark, self)), self.format
+        self._check_spark_format()
         return cast("DataFrame", source.kafka_frame(spark, schema, self)), None
+
+    def _check_spark_format(self) -> None:
+        if self.format not in SPARK_FORMATS:
+            raise UnsupportedError(
+                "WU870",
+                f"on Spark the values of {self.shown} cannot be read as {self.format!r}",
+                hint=f"use {', '.join(map(repr, SPARK_FORMATS))}, or run the script in this "
+                "process: windrow run --embedded",
+                place=self.place,
+            )
+
+
+def _of_tables(schema: StreamSchema, source: KafkaSource) -> BindingError:
+    return BindingError(
+        "WB710",
+        f"{schema.name!r} is a stream, and format = {source.format!r} is of tables",
+        hint="omit the format, or declare the columns of the envelope: before STRUCT<...>, "
+        "after STRUCT<...>, op STRING, ts_ms BIGINT",
+        place=source.place,
+    )
 
 
 @dataclass(frozen=True)
 class KafkaSink(Sink):
     """A topic that takes a record for each row that a query gives."""
+
+    in_process: ClassVar[bool] = True
 
     topic: str
     servers: str
@@ -176,9 +238,26 @@ class KafkaSink(Sink):
         _check_word("feed", self.feed, KAFKA_FEEDS, self.place)
 
     @property
+    def bad_rows_folder(self) -> str:
+        """The topic: a stream's bad rows may go there, if the brokers take them from anybody."""
+        if self.options:
+            raise BindingError(
+                "WB875",
+                f"bad rows are sent to topic {self.topic!r} without options",
+                hint="omit the options; or write them to a file: INTO jsonl('bad.jsonl')",
+                place=self.place,
+            )
+        return f"kafka://{self.servers}/{self.topic}"
+
+    @property
     def replay(self) -> Replay:
         """In a transaction stands which batch it was."""
         return "known" if self.transactional else "repeated"
+
+    def open_in_process(self, run: ProcessRun) -> Writer:
+        """A writer by librdkafka."""
+        sink = loaded_with_client("kafka.process_sink", CLIENT, EXTRA)
+        return cast("Writer", sink.ProcessKafkaWriter(self, run))
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer by Kafka's client in the JVM."""
@@ -227,6 +306,9 @@ def _source(options: Options) -> KafkaSource:
         options.beginning(OPTION_PREFIX),
         options.place,
         _from_record(options),
+        options.text("group", "") or None,
+        options.text("delimiter", ","),
+        options.text("registry", "") or None,
     )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.connectors.kafka.record_headers import BATCH_HEADER, ROW_HEADER
 from windrow.connectors.kafka.spark_java import Java
-from windrow.connectors.kafka.spark_records import BATCH_HEADER, ROW_HEADER
 
 __all__ = ["TransactionalProducer"]
 

@@ -1,8 +1,4 @@
-"""Rows of a batch as records for Kafka: a key, a value, and two headers that name the row.
-
-Headers windrow-batch (query, checkpoint, batch) and windrow-row (number within the batch) are the
-same when a batch is given again, so that a reader can tell a repeated record.
-"""
+"""Rows of a batch as records for Kafka: a key, a value, and two headers that name the row."""
 
 from __future__ import annotations
 
@@ -15,10 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
-__all__ = ["BATCH_HEADER", "ROW_HEADER", "Records", "records_frame"]
-
-BATCH_HEADER = "windrow-batch"
-ROW_HEADER = "windrow-row"
+__all__ = ["Records", "records_frame"]
 
 _NUMBER = "windrow_row"
 _JSON = {

@@ -12,11 +12,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from windrow.connectors.contract import SinkCheckpoint, Writer
-from windrow.connectors.kafka.connector import OPTION_PREFIX, KafkaSink
+from windrow.connectors.kafka.client_settings import OPTION_PREFIX
+from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.kafka.reach import check_servers
+from windrow.connectors.kafka.record_headers import BATCH_HEADER, ROW_HEADER
 from windrow.connectors.kafka.spark_jars import require_kafka, require_producer
 from windrow.connectors.kafka.spark_producer import TransactionalProducer
-from windrow.connectors.kafka.spark_records import BATCH_HEADER, ROW_HEADER, Records, records_frame
+from windrow.connectors.kafka.spark_records import Records, records_frame
 from windrow.connectors.net_changes import NetChanges
 from windrow.errors import DataError
 from windrow.output.upserts import own_key, upsert_key

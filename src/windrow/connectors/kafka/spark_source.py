@@ -17,8 +17,9 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from windrow.connectors.contract import OPERATION
 from windrow.connectors.kafka.connector import KafkaSource
+from windrow.connectors.kafka.record_columns import check_record_columns, value_columns
 from windrow.connectors.kafka.spark_jars import require_avro, require_kafka
-from windrow.connectors.kafka.spark_record_parts import check_record_columns, record_part
+from windrow.connectors.kafka.spark_record_parts import record_part
 from windrow.connectors.spark_columns import check_text_types, spark_type
 from windrow.errors import BindingError
 from windrow.schema import StreamSchema
@@ -83,7 +84,9 @@ def _reader_options(source: KafkaSource) -> dict[str, Any]:
 
 def _from_json(records: DataFrame, schema: StreamSchema, source: KafkaSource) -> DataFrame:
     check_text_types(schema, "json", source.place)
-    fields = [StructField(name, _kinds(schema)[name]) for name in _value_columns(schema, source)]
+    kinds = _kinds(schema)
+    names = [column.name for column in value_columns(schema, source)]
+    fields = [StructField(name, kinds[name]) for name in names]
     # Spark puts the text of what it cannot read here, though it read some of its fields.
     damage = "damage"
     while any(field.name.lower() == damage for field in fields):
@@ -130,13 +133,6 @@ def _rows(read: DataFrame, schema: StreamSchema, source: KafkaSource, is_good: C
     return read.select(*columns)
 
 
-def _value_columns(schema: StreamSchema, source: KafkaSource) -> list[str]:
-    """The columns that are in the values."""
-    names = [column.name for column in schema.columns]
-    beside = {*source.from_record, *([schema.time] if source.time_from == "record" else ())}
-    return [name for name in names if name not in beside]
-
-
 def _kinds(schema: StreamSchema) -> dict[str, DataType]:
     """Spark's types of the columns; only the names of types are parsed."""
     return {column.name: DataType.fromDDL(spark_type(column.type)) for column in schema.columns}
@@ -165,7 +161,7 @@ def _avro_fields(kind: DataType, schema: StreamSchema, source: KafkaSource) -> l
         raise _unfit(source, schema, found, "a record with the stream's columns is needed")
     held = {field.name: field.dataType.simpleString() for field in kind.fields}
     kinds = _kinds(schema)
-    for name in _value_columns(schema, source):
+    for name in (column.name for column in value_columns(schema, source)):
         wanted = kinds[name].simpleString()
         if name not in held:
             raise _unfit(source, schema, f"no field {name!r}", f"it has {', '.join(held)}")

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_run import ProcessRun
 from windrow.connectors.scripted import Scripted
+from windrow.connectors.table_feeds import TABLE_FEEDS, check_table_feed
 from windrow.errors import BindingError, Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
+    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Postgres"]
-
-POSTGRES_FEEDS = ("upserts", "changes", "answers")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Postgres(Sink):
     The address may hold a password: it is shown nowhere.
     """
 
+    in_process: ClassVar[bool] = True
     replay: ClassVar[Replay] = "known"
 
     url: str = field(repr=False)  # postgresql://user@host/database, or libpq's key=value words
@@ -35,25 +37,12 @@ class Postgres(Sink):
     place: Place | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.feed not in POSTGRES_FEEDS:
-            raise BindingError(
-                "WB444",
-                f"there is no feed {self.feed!r} for a PostgreSQL table",
-                hint="use 'upserts', 'changes' or 'answers'",
-                place=self.place,
-            )
+        check_table_feed("PostgreSQL", self.feed, self.key, self.place)
         if not all(self.names) or len(self.names) > 2:
             raise BindingError(
                 "WB445",
                 f"{self.table!r} is not a name for a PostgreSQL table",
                 hint="give 'table' or 'schema.table'",
-                place=self.place,
-            )
-        if self.key is not None and self.feed != "upserts":
-            raise BindingError(
-                "WB446",
-                f"a key has no meaning for the feed {self.feed!r}",
-                hint="omit key, or use feed = 'upserts'",
                 place=self.place,
             )
 
@@ -62,8 +51,15 @@ class Postgres(Sink):
         """The name of the table, behind that of its schema where one is given."""
         return tuple(self.table.split("."))
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+    def open_in_process(self, run: ProcessRun) -> Writer:
         """A writer of one transaction a batch."""
+        return self._writer(run.keyed_plan(self.feed, self.place), run)
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+        """The same, on the driver."""
+        return self._writer(plan, checkpoint)
+
+    def _writer(self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint) -> Writer:
         part = loaded_with_client("postgres.writer", "PostgreSQL", "postgres")
         return cast("Writer", part.PostgresWriter(self, plan, checkpoint))
 
@@ -72,7 +68,7 @@ def _described(options: Options) -> Postgres:
     return Postgres(
         options.text("url"),
         options.text("table"),
-        options.one_of("feed", POSTGRES_FEEDS),
+        options.one_of("feed", TABLE_FEEDS),
         options.names("key"),
         options.place,
     )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import psycopg
 import pyarrow as pa
-from psycopg import conninfo
+from psycopg import conninfo, sql
 
+from windrow.connectors.batch_record import BatchRecord
 from windrow.connectors.contract import SinkCheckpoint, Writer
 from windrow.connectors.net_changes import NetChanges
-from windrow.connectors.postgres.batches import CREATION_LOCK, BatchRecord
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
 from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
+from windrow.connectors.process_run import feed_columns
 from windrow.errors import BindingError, DataError
-from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
+
+if TYPE_CHECKING:
+    from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["PostgresWriter"]
 
@@ -28,25 +31,30 @@ Done = TypeVar("Done")
 ATTEMPTS = 2
 CONNECT_TIMEOUT_S = 10
 LOCK_TIMEOUT = "60s"
+# One number for all sessions of Windrow: two of them must not make the same table at once.
+CREATION_LOCK = 0x77696E64726F7721
 
 
 class PostgresWriter(Writer):
     """The table of one query; each transaction has a connection of its own."""
 
-    def __init__(self, sink: Postgres, plan: QueryPlan, checkpoint: SinkCheckpoint) -> None:
+    def __init__(
+        self, sink: Postgres, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint
+    ) -> None:
         self._address = _address(sink)
         self._feed = sink.feed
-        self._net = NetChanges(plan, sink.key) if sink.feed == "upserts" else None
+        is_keyed = sink.feed == "upserts"
+        self._net = NetChanges(cast("QueryPlan", plan), sink.key) if is_keyed else None
         self.feeds: tuple[str, ...] = (sink.feed,) if self._net is None else self._net.feeds
         key = None if self._net is None else self._net.key
-        schema = _schema(plan, sink.feed)
+        schema = feed_columns(plan, sink.feed)
 
         def prepared(cursor: Cursor) -> tuple[TargetTable, BatchRecord]:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", (CREATION_LOCK,))
             table = prepare_table(cursor, sink.names, schema, key)
             owner = (checkpoint.query, checkpoint.identity(), sink.feed)
             record = BatchRecord(table.names, *owner)
-            record.claim(cursor, is_begun=checkpoint.is_begun())
+            record.claim(_Statements(cursor), is_begun=checkpoint.is_begun())
             return table, record
 
         self._table, self._record = self._in_transaction(prepared, "its table was looked up")
@@ -58,14 +66,15 @@ class PostgresWriter(Writer):
             return
 
         def written(cursor: Cursor) -> None:
-            if self._record.is_written(cursor, batch_id):
+            statements = _Statements(cursor)
+            if self._record.is_written(statements, batch_id):
                 return
             if self._net is None:
                 add_rows(cursor, self._table, incoming)
             else:
                 remove_rows(cursor, self._table, leaving)
                 put_rows(cursor, self._table, incoming)
-            self._record.move_on(cursor, batch_id)
+            self._record.move_on(statements, batch_id)
 
         self._in_transaction(written, f"batch {batch_id} was written")
 
@@ -110,6 +119,23 @@ class PostgresWriter(Writer):
         )
 
 
+class _Statements:
+    """Those of a record, in a transaction of psycopg."""
+
+    for_update = " FOR UPDATE"
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def one(
+        self, statement: str, name: tuple[str, ...], values: Sequence[object] = ()
+    ) -> tuple[object, ...] | None:
+        """The first row of it."""
+        text = sql.SQL(statement.replace("?", "%s"))
+        self._cursor.execute(text.format(sql.Identifier(*name)), values)
+        return None if self._cursor.description is None else self._cursor.fetchone()
+
+
 def _address(sink: Postgres) -> dict[str, Any]:
     """What to connect to; an address that cannot be read is not repeated, for it holds secrets."""
     try:
@@ -124,15 +150,3 @@ def _address(sink: Postgres) -> dict[str, Any]:
     # No statement is prepared: a pooler between may give each transaction another connection.
     defaults = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "windrow"}
     return {**defaults, **given, "client_encoding": "utf8", "prepare_threshold": None}
-
-
-def _schema(plan: QueryPlan, feed: str) -> pa.Schema:
-    """The columns of the table."""
-    publisher = Publisher(plan)
-    if feed == "answers":
-        schema = publisher.answers().schema
-    else:
-        schema = publisher.changes().schema
-        if feed == "upserts":
-            schema = pa.schema([each for each in schema if each.name not in ("at", "change")])
-    return schema

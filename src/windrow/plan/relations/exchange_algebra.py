@@ -66,4 +66,4 @@ class LocalTopRows(TopRows):
 
 @dataclass(frozen=True)
 class LocalAggregate(Aggregate):
-    """One row of a bucket's rows, which is put together with those of the other buckets."""
+    """The groups of a bucket's rows, which are put together with those of the other buckets."""

@@ -169,6 +169,6 @@ _WORDS: dict[type[Relation], str] = {
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
     WindowBounds: "keeps the rows; all of them come anew when a window closes",
     LocalTopRows: "keeps all rows of the bucket, the first in order; O(1) for most changes",
-    LocalAggregate: "keeps the state of one group; O(1) a change, O(log n) for MIN and MAX",
+    LocalAggregate: "keeps a state for each group of the bucket; O(1) a change, or O(log n)",
     Received: "keeps the different rows and their counts; O(1) a change",
 }

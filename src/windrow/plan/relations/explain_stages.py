@@ -9,7 +9,7 @@ from windrow.plan.relations.algebra import Relation
 from windrow.plan.relations.exchange_algebra import Received, Sent
 from windrow.plan.relations.explain import explain_tree, note_of
 from windrow.plan.relations.show import show_relation
-from windrow.plan.relations.tree_partitioning import bucket_words
+from windrow.plan.relations.tree_partitioning import bucket_words, why_in_one_bucket
 from windrow.plan.relations.tree_plan import TreePlan, first_stage
 from windrow.plan.show import show_with
 
@@ -47,8 +47,11 @@ def _stage(plan: TreePlan, number: int, noted: Callable[[Relation], str]) -> Ite
     above = plan.stages[number + 1]
     received = {node.number: node for node in above.received}
     for place, part in enumerate(root.parts):
-        source = " from the first bucket" if root.alone[place] else ""
-        yield f"sends {place + 1}{source} {_where(above, received[place])}"
+        source, reason = "", ""
+        if root.alone[place]:
+            source = " from the first bucket"
+            reason = f", because {why_in_one_bucket(part) or 'all of it is there'}"
+        yield f"sends {place + 1}{source} {_where(above, received[place])}{reason}"
         yield from (f"  {line}" for line in show_relation(part, noted).splitlines())
 
 

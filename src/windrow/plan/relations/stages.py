@@ -19,7 +19,9 @@ from windrow.plan.expressions import Call, Expr
 from windrow.plan.relations.algebra import (
     Aggregate,
     AggregateCall,
+    AnswerWindow,
     Filter,
+    Item,
     Project,
     Relation,
     SetOperation,
@@ -32,7 +34,7 @@ from windrow.plan.relations.algebra import (
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.exact_sums import summed_in_words
 from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
-from windrow.plan.relations.references import FreshIds
+from windrow.plan.relations.references import FreshIds, passed
 from windrow.plan.relations.rules.partial_aggregates import partial_of
 from windrow.plan.relations.tree_partitioning import can_be_partitioned
 from windrow.plan.relations.tree_plan import TreePlan
@@ -61,13 +63,13 @@ def stages_of(plan: TreePlan) -> tuple[TreePlan, ...]:
     All but the last have Sent as their root, all but the first have Received as their leaves.
     """
     is_one = plan.partitioning.is_sharded or plan.combined is not None
-    # Answers of sessions that close are a second tree; tables are read where rows are.
-    if is_one or plan.closing is not None or plan.own_tables:
+    # Answers of sessions that close are a second tree.
+    if is_one or plan.closing is not None:
         return (plan,)
     cuts: list[_Cut] = []
     relation, fresh = plan.relation, FreshIds(plan.relation, "x")
     while len(cuts) + 1 < STAGES_LIMIT and not _is_last(relation):
-        cut = _cut(relation, fresh)
+        cut = _cut(relation, fresh, plan.grid_us)
         if not any(map(_is_work, cut.parts, cut.alone)):
             break
         cuts.append(cut)
@@ -104,18 +106,18 @@ def _has_first_rows(node: Relation) -> bool:
     return isinstance(node, Values) or (isinstance(node, Received) and node.begins)
 
 
-def _cut(relation: Relation, fresh: FreshIds) -> _Cut:
+def _cut(relation: Relation, fresh: FreshIds, grid_us: int) -> _Cut:
     """A stage below; what several read is sent twice only where that lets these be partitioned."""
-    found = _Cutting(fresh, is_apart=False).of(relation)
+    found = _Cutting(fresh, grid_us, is_apart=False).of(relation)
     if _is_last(found.rest):
         return found
-    apart = _Cutting(fresh, is_apart=True).of(relation)
+    apart = _Cutting(fresh, grid_us, is_apart=True).of(relation)
     return apart if _is_last(apart.rest) else found
 
 
 class _Cutting:
-    def __init__(self, fresh: FreshIds, *, is_apart: bool) -> None:
-        self._fresh, self._is_apart = fresh, is_apart
+    def __init__(self, fresh: FreshIds, grid_us: int, *, is_apart: bool) -> None:
+        self._fresh, self._grid_us, self._is_apart = fresh, grid_us, is_apart
         self._parts: list[Relation] = []
         self._alone: list[bool] = []
 
@@ -156,9 +158,17 @@ class _Cutting:
             limit = node.limit + node.offset
             lower = LocalTopRows(node.input, (), node.order, limit)
             return lower, lambda received: node.with_inputs(received)
-        if isinstance(node, Aggregate) and not node.groups and node.on_error == "fail":
-            return self._split_aggregate(node)
-        return None
+        if not isinstance(node, Aggregate) or node.on_error != "fail":
+            return None
+        is_worth_it = not node.groups or self._changes_together(node.input)
+        return self._split_aggregate(node) if is_worth_it else None
+
+    def _changes_together(self, relation: Relation) -> bool:
+        """Whether many rows change at one instant, so that a group changes less often than they.
+
+        Otherwise each of them would be sent as a group that goes and one that comes.
+        """
+        return self._grid_us > 1 or _is_coarse(relation)
 
     def _split_aggregate(
         self, node: Aggregate
@@ -176,10 +186,14 @@ class _Cutting:
         found = [each for each in steps if each is not None]
         if len(found) < len(node.calls):
             return None
-        lower = LocalAggregate(node.input, (), tuple(call for step in found for call in step.first))
+        first = tuple(call for step in found for call in step.first)
         second = tuple(call for step in found for call in step.second)
-        values = tuple(step.value for step in found)
-        return lower, lambda received: Project(Aggregate(received, (), second), values)
+        pairs = [(item, self._fresh.like(item.field)) for item in node.groups]
+        own = tuple(Item(part, item.expression) for item, part in pairs)
+        groups = tuple(Item(item.field, part.ref) for item, part in pairs)
+        values = (*passed(item.field for item in groups), *(step.value for step in found))
+        lower = LocalAggregate(node.input, own, first)
+        return lower, lambda received: Project(Aggregate(received, groups, second), values)
 
 
 def _is_wide_sum(call: AggregateCall) -> bool:
@@ -196,6 +210,15 @@ def _is_word(argument: Expr) -> bool:
 def _is_mean(call: AggregateCall) -> bool:
     """A mean is rounded once, from exact sums: not from what is told of a part."""
     return AGGREGATE_FUNCTIONS[call.function].form is Form.MEAN
+
+
+def _is_coarse(relation: Relation) -> bool:
+    """Whether it changes at the ticks of answers, or where windows close, only."""
+    if isinstance(relation, AnswerWindow):
+        return True
+    if isinstance(relation, Block):
+        return all(entry.window.traits.closes for entry in relation.entries)
+    return bool(relation.inputs) and all(map(_is_coarse, relation.inputs))
 
 
 def _reads_more_than_received(relation: Relation) -> bool:

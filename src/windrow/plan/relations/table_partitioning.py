@@ -29,6 +29,7 @@ __all__ = [
     "copied_tables",
     "places_of_tables",
     "way_of_table",
+    "whole_tables",
     "words_of_tables",
 ]
 
@@ -73,6 +74,12 @@ def _tables_alone(relation: Relation) -> tuple[str, ...]:
         return ()
     found = (node.table for node in nodes if isinstance(node, TableScan | VersionScan))
     return tuple(dict.fromkeys(found))
+
+
+def whole_tables(parts: Sequence[Relation]) -> Way:
+    """Of the parts that are tables, all rows in each bucket."""
+    scans = [part for part in parts if isinstance(part, TableScan | VersionScan)]
+    return {(scan.table, _COPIED): None for scan in scans}
 
 
 def clash(way: Way, place: Place) -> bool:

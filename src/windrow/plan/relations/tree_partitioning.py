@@ -43,6 +43,7 @@ from windrow.plan.relations.table_partitioning import (
     copied_tables,
     places_of_tables,
     way_of_table,
+    whole_tables,
     words_of_tables,
 )
 from windrow.plan.relations.tree_plan import TreePlan
@@ -50,7 +51,14 @@ from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.show import show_list
 from windrow.schema import BIGINT
 
-__all__ = ["ALONE", "TreePartitioning", "bucket_words", "can_be_partitioned", "tree_partitioning"]
+__all__ = [
+    "ALONE",
+    "TreePartitioning",
+    "bucket_words",
+    "can_be_partitioned",
+    "tree_partitioning",
+    "why_in_one_bucket",
+]
 
 # So many ways are looked at, of the tree and of each of its parts.
 WAYS_LIMIT = 32
@@ -120,7 +128,13 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
 
 def can_be_partitioned(relation: Relation) -> bool:
     """Whether the relation is the sum of what it is in each of many buckets."""
-    return next(_Search().ways(relation, None), None) is not None
+    return not why_in_one_bucket(relation)
+
+
+def why_in_one_bucket(relation: Relation) -> str:
+    """Why the relation is not the sum of what it is in each of many buckets; '' where it is."""
+    search = _Search()
+    return search.reason if next(search.ways(relation, None), None) is None else ""
 
 
 class _Search:
@@ -279,8 +293,12 @@ class _Search:
         one = [part for part, alone in zip(node.parts, node.alone, strict=True) if alone]
         blocks = [part for part in one if isinstance(part, Block)]
         kept: Way = {(part, own): ALONE for part in blocks for own in range(len(part.entries))}
+        # Of a table the first bucket has all rows only where all buckets do.
+        kept = {**kept, **whole_tables(one)}
         for way in self._together(shared) if shared else [{}]:
-            yield {**way, **kept}
+            both = _merged(way, kept)
+            if both is not None:
+                yield both
 
     # ---- blocks
 

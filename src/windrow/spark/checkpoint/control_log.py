@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from windrow.storage import Storage
 
-__all__ = ["LOGS_KEPT", "shorten_log"]
+__all__ = ["LOGS_KEPT", "replace_log", "shorten_log"]
 
 # Spark keeps the offsets of 100 batches; a batch has at most one log of a source.
 LOGS_KEPT = 200
@@ -45,7 +45,7 @@ def shorten_log(spark: Storage, control: Storage, bytes_limit: int) -> None:
     except (KeyError, TypeError, ValueError):
         return  # It is damaged: Spark refuses it when it reads it again.
     if len(kept) < len(entries):
-        _replace(logs, name, b"".join([*version, *kept]).rstrip(b"\n"))
+        replace_log(logs, name, b"".join([*version, *kept]).rstrip(b"\n"))
 
 
 def _needed(entries: Iterable[bytes], oldest: int, present: set[str]) -> Iterator[bytes]:
@@ -56,7 +56,7 @@ def _needed(entries: Iterable[bytes], oldest: int, present: set[str]) -> Iterato
             yield entry
 
 
-def _replace(logs: Storage, name: str, data: bytes) -> None:
+def replace_log(logs: Storage, name: str, data: bytes) -> None:
     """Puts other bytes in the place of a log, with checksums where it had some.
 
     Without checksums Hadoop believes what it reads: whatever breaks off here leaves a whole log.

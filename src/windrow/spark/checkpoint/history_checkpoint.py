@@ -38,6 +38,11 @@ class HistoryCheckpoint:
         self.control = self.storage.inside("control")
 
     @property
+    def spark_part(self) -> Storage:
+        """The directory that Spark has."""
+        return self.storage.under("spark")
+
+    @property
     def spark_location(self) -> str:
         """What Spark is given as checkpointLocation."""
         return f"{self.storage.uri}/spark"
@@ -90,7 +95,7 @@ class HistoryCheckpoint:
 
         Spark takes first offsets that were never finished for those of another query.
         """
-        for each in (self.storage, self.control, self.storage.under("spark").under("offsets")):
+        for each in (self.storage, self.control, self.spark_part.under("offsets")):
             each.sweep()
 
     def claimed_buckets(self) -> int | None:

@@ -38,8 +38,10 @@ _MEANINGS = {
 class CheckpointOwner:
     """windrow: the version that wrote it. plan: as plan_to_json gives it.
 
-    goes_on: whether it begins with the state of another run (checkpoint.beginning); its grid is 0
-    until it is started with a sink.
+    goes_on: whether it begins with the state of another run (checkpoint.beginning). grid_us: 0
+    until it is started with a sink, where it has the place of another one. generation: how often
+    its state was moved into a folder of its own, in other buckets or for a changed query.
+    first_batch: as what its sink counts its batch 0.
     """
 
     format: int
@@ -50,6 +52,8 @@ class CheckpointOwner:
     query: str
     plan: Mapping[str, Any]
     goes_on: bool = False
+    generation: int = 0
+    first_batch: int = 0
 
     @classmethod
     def new(
@@ -62,8 +66,9 @@ class CheckpointOwner:
     def to_bytes(self) -> bytes:
         """The owner with its checksum."""
         parts = asdict(self)
-        if not self.goes_on:
-            del parts["goes_on"]  # so that the version before reads it
+        for name in ("goes_on", "generation", "first_batch"):
+            if not parts[name]:
+                del parts[name]  # so that the version before reads it
         return json.dumps({**parts, _CHECKSUM: _checksum(parts)}, indent=1).encode()
 
     @classmethod
@@ -98,7 +103,7 @@ class CheckpointOwner:
             raise _foreign(query, self._difference(mine), f"{_NAMES}; {_MOVES.format(query)}")
         for field, meaning in _MEANINGS.items():
             found, wanted = getattr(self, field), getattr(mine, field)
-            if found != wanted and not (field == "grid_us" and self.goes_on and not found):
+            if found != wanted and not (field == "grid_us" and not found):
                 what = f"its {meaning} is {found}, this query's is {wanted}"
                 hint = _MOVES.format(query) if field == "buckets" else _NAMES
                 raise _foreign(query, what, hint)

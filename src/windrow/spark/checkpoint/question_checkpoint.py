@@ -22,6 +22,11 @@ _OWNER = "windrow.json"
 class QuestionCheckpoint(QueryCheckpoint):
     """The directories of one question, checked to be its own."""
 
+    @property
+    def generation(self) -> int:
+        """Its state is never moved."""
+        return 0
+
     def claim_for(self, plan: HistoryPlan) -> None:
         """Takes a new directory for this question, or checks that an old one is its own."""
         mine = {"format": QUESTION_FORMAT, "query": plan.text, **declared(plan.history)}

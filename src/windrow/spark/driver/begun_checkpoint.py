@@ -22,6 +22,7 @@ from windrow.runtime.ledger import Ledger
 from windrow.runtime.shard import Shard
 from windrow.spark.checkpoint.beginning import BEGIN_FOLDER, PUBLICATION, bucket_file
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.source_places import save_places
 from windrow.spark.driver.publication import Publication
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.packer import PartitionsRows
@@ -35,7 +36,7 @@ from windrow.spark.worker.live_tree import LiveTree
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.shard_output import ShardOutput
 
-__all__ = ["begin_checkpoint", "bucket_count"]
+__all__ = ["begin_checkpoint", "begin_next", "bucket_count"]
 
 
 def bucket_count(plan: RunnablePlan, wanted: int) -> int:
@@ -58,6 +59,26 @@ def begin_checkpoint(checkpoint: QueryCheckpoint, carried: Carryover, wanted: in
             f"the checkpoint of query {checkpoint.query!r} has begun already",
             hint="give the query another name, or another checkpoint directory",
         )
+    _write_beginning(checkpoint, carried, bucket_count(carried.plan, wanted))
+    buckets = bucket_count(carried.plan, wanted)
+    checkpoint.begin(fingerprint(carried.plan), buckets, carried.plan)
+
+
+def begin_next(
+    checkpoint: QueryCheckpoint, carried: Carryover, buckets: int, *, grid_us: int, first_batch: int
+) -> None:
+    """The same of the next generation of a checkpoint: until the last write it stays as it was.
+
+    grid_us: 0 where that is open until the query is started. first_batch: as what its sink counts
+    the batch that puts this into the state store.
+    """
+    after = checkpoint.following()
+    _write_beginning(after, carried, buckets)
+    after.begin(fingerprint(carried.plan), buckets, carried.plan, grid_us, first_batch)
+    checkpoint.look_again()
+
+
+def _write_beginning(checkpoint: QueryCheckpoint, carried: Carryover, buckets: int) -> None:
     if carried.is_by_arrival:
         raise CheckpointError(
             "WC432",
@@ -65,8 +86,9 @@ def begin_checkpoint(checkpoint: QueryCheckpoint, carried: Carryover, wanted: in
             "there is not on Spark",
             hint="import it in process: windrow.connect(clock='arrival')",
         )
-    buckets = bucket_count(carried.plan, wanted)
-    folder = checkpoint.storage.inside(BEGIN_FOLDER)
+    folder = checkpoint.state.inside(BEGIN_FOLDER)
+    if carried.positions is not None:
+        save_places(folder, carried.positions)
     outputs = []
     for bucket, segment in enumerate(_segments(carried, buckets)):
         header = _header(carried, bucket)
@@ -76,7 +98,6 @@ def begin_checkpoint(checkpoint: QueryCheckpoint, carried: Carryover, wanted: in
     publication = Publication(carried.plan, checkpoint.publish)
     status = _status(carried, outputs)
     folder.write(PUBLICATION, publication.beginning(carried, outputs, status))
-    checkpoint.begin(fingerprint(carried.plan), buckets, carried.plan)
 
 
 def _segments(carried: Carryover, buckets: int) -> list[Segment]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.carryover.carryover import Carryover
+from windrow.errors import BindingError, CheckpointError, UnsupportedError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan, one_block
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import functions_in
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.checkpoint.spark_part import check_spark_part, last_commit, last_offsets
 from windrow.spark.driver.bundle_record import BundleRecord
 from windrow.spark.driver.pipeline import bundle_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
+from windrow.spark.driver.taken_member import member_checkpoint, member_taken
 from windrow.spark.driver.triggers import AVAILABLE, trigger_options
 from windrow.spark.processes.usable import refuse_stopped
 from windrow.spark.shuffle.carrier import carrier_of
@@ -142,9 +145,7 @@ class Bundle(StreamingRun):
         _refuse_functions(query.name, plan)
         known = self.record.running().get(query.name)
         number = self.record.next_number if known is None else known
-        folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
-        root, is_lasting = self._checkpoint.storage.inside("queries"), self._checkpoint.is_lasting
-        place = QueryCheckpoint(root, query.name, folder, is_lasting=is_lasting)
+        place = member_checkpoint(self._checkpoint, number, query.name)
         query.open(sink, place)
         if known is None:  # not before: a query whose sink cannot be used has not begun
             query.begin(-1)
@@ -156,11 +157,20 @@ class Bundle(StreamingRun):
         order_member(self._checkpoint.control, order)
 
     def _claim(self, buckets: int) -> None:
-        shared = self.record.partitioning
+        shared, claimed = self.record.partitioning, self._checkpoint.claimed_buckets()
+        if claimed not in (None, buckets):
+            names = ", ".join(self.record.running())
+            raise CheckpointError(
+                "WC434",
+                f"the operator of the queries {names} ran in {claimed} buckets by its checkpoint "
+                f"and cannot go on in {buckets}: several queries share its state",
+                hint=f"start them with connect(spark, buckets={claimed}); or take each along, by "
+                "`windrow state export` and `windrow state import --buckets`, to a new checkpoint",
+            )
         self._checkpoint.claim(shared.fingerprint, buckets, 1, carrier_of(shared, {}))
 
     def _open(self) -> None:
-        spark = self._checkpoint.storage.under("spark")
+        spark = self._checkpoint.spark_part
         saved = [query.last_saved for query in self._queries.values()]
         check_spark_part(spark, max(saved, default=-1))
         for query in self._queries.values():
@@ -207,6 +217,51 @@ class Bundle(StreamingRun):
         query.end()
         if not self._queries:
             self.stop()
+
+    @contextmanager
+    def between_batches(self) -> Iterator[None]:
+        """Inside, it takes no batch, and no other driver continues its checkpoint."""
+        is_running = self.is_running
+        if is_running:
+            self._halt()
+        else:
+            self._lease.take()
+        try:
+            yield
+        finally:
+            if is_running and self._queries:
+                self.launch(self._trigger)
+            elif is_running:
+                self.stop()
+            else:
+                self._lease.release()
+
+    def taken(self, name: str, time_zone: str) -> Carryover:
+        """All that one of its queries needs to go on by itself."""
+        return member_taken(self._spark, self._checkpoint, self.record, name, time_zone)
+
+    def checkpoint_of(self, name: str) -> QueryCheckpoint:
+        """That of one of its queries."""
+        return member_checkpoint(self._checkpoint, self.record.running()[name], name)
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether a batch was begun and is not over."""
+        return last_offsets(self._checkpoint.spark_part) > self.last_commit
+
+    @property
+    def last_commit(self) -> int:
+        """Its newest batch that is over."""
+        return last_commit(self._checkpoint.spark_part)
+
+    def let_go(self, name: str) -> None:
+        """A query goes on by itself; who calls is between batches."""
+        number = self.record.running()[name]
+        outlet = self._queries.get(number)
+        self._queries = {n: each for n, each in self._queries.items() if n != number}
+        self._order_end(number)
+        if outlet is not None:
+            outlet.end()
 
     def _order_end(self, number: int) -> None:
         self.record.end(number)

@@ -14,7 +14,7 @@ from windrow.spark.driver.query import SparkQuery
 from windrow.spark.shuffle.carrier import SharedPartitioning, shared_partitioning
 from windrow.storage import Storage
 
-__all__ = ["BundleRegistry", "recorded_names"]
+__all__ = ["BundleRegistry", "recorded_bundle", "recorded_names"]
 
 _FOLDER = re.compile(r"bundle-[0-9a-f]{12}")
 
@@ -64,8 +64,8 @@ class BundleRegistry:
         for bundle, names in leaving.items():
             members = [chosen[name] for name in placed.get(bundle, ())]
             bundle.start([(query.outlet, sink) for query, sink, _ in members], trigger, names)
-            for query, _, _ in members:
-                query.join(bundle)
+            for query, sink, _ in members:
+                query.join(bundle, sink, trigger)
         return alone
 
     def recorded(self) -> list[str]:
@@ -80,6 +80,10 @@ class BundleRegistry:
     def runs(self, name: str) -> bool:
         """Whether a query of that name is among them."""
         return self._of(name) is not None
+
+    def bundle_of(self, name: str) -> Bundle | None:
+        """The bundle that runs a query of that name, or ran it when it stopped."""
+        return self._of(name)
 
     def _placed(
         self, chosen: Mapping[str, tuple[SparkQuery, object, SharedPartitioning]]
@@ -150,6 +154,12 @@ class BundleRegistry:
 def recorded_names(root: Storage) -> list[str]:
     """The queries that share operators by a checkpoint."""
     return [name for record in _recorded(root).values() for name in record.running()]
+
+
+def recorded_bundle(root: Storage, name: str) -> tuple[str, BundleRecord]:
+    """The folder and the record of the bundle that runs a query of that name."""
+    found = _recorded(root).items()
+    return next((folder, each) for folder, each in found if name in each.running())
 
 
 def _recorded(root: Storage) -> dict[str, BundleRecord]:

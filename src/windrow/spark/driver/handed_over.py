@@ -26,7 +26,7 @@ from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.held_bucket import held_bucket
 from windrow.spark.worker.segments import Segment
 
-__all__ = ["Stood", "handed_over"]
+__all__ = ["Stood", "handed_over", "stored_header"]
 
 Instants = NDArray[np.int64]
 
@@ -57,7 +57,11 @@ def handed_over(stood: Stood) -> Carryover:
     if not isinstance(plan, QueryPlan) and first_stage(plan, len(stood.states)) is not plan:
         why = "its rows are exchanged between several operators, each with a state of its own"
         raise not_carried(stood.name, why, "run it in one bucket: connect(spark, buckets=1)")
-    headers = [_header(stood, bucket) for bucket in range(len(stood.states))]
+    print_ = fingerprint(plan)
+    headers = [
+        stored_header(state, stood.name, print_, bucket)
+        for bucket, state in enumerate(stood.states)
+    ]
     held = [
         held_bucket(plan, header, state)
         for header, state in zip(headers, stood.states, strict=True)
@@ -83,15 +87,16 @@ def handed_over(stood: Stood) -> Carryover:
     )
 
 
-def _header(stood: Stood, bucket: int) -> BucketHeader:
-    data = stood.states[bucket].read_header()
+def stored_header(state: BucketState, name: str, fingerprint: str, bucket: int) -> BucketHeader:
+    """The header of a bucket, which must be there."""
+    data = state.read_header()
     if data is None:
         raise CheckpointError(
             "WC213",
-            f"the state store has lost the header of bucket {bucket} of query {stood.name!r}",
+            f"the state store has lost the header of bucket {bucket} of query {name!r}",
             hint="restore the checkpoint directory from a copy, or start with a new one",
         )
-    return BucketHeader.from_bytes(data, fingerprint(stood.plan), bucket, SHARD)
+    return BucketHeader.from_bytes(data, fingerprint, bucket, SHARD)
 
 
 def _stream(

@@ -151,13 +151,23 @@ def _started(
 
     A query that the checkpoint still runs and the script no longer has is ended.
     """
-    registered = [session.query(query.text, query.name) for query in job.queries.values()]
+    registered = [_registered(session, query) for query in job.queries.values()]
     sinks = {query.name: _sink(query, watcher) for query in job.queries.values()}
     recorded = session.recorded()
     if len(registered) > 1 or recorded:
         gone = dict.fromkeys(name for name in recorded if name not in sinks)
         return session.start({**sinks, **gone}, trigger)
     return {query.name: query.start(sinks[query.name], trigger) for query in registered}
+
+
+def _registered(session: SparkWindrowSession, query: JobQuery) -> StartedQuery:
+    """A query of the job; one that replaces another of the checkpoint goes on from it."""
+    if query.mode == "create" or not session.stands(query.name):
+        query.check_begins()
+        return session.query(query.text, query.name)
+    if not session.differs(query.name, query.text):
+        return session.query(query.text, query.name)
+    return session.replace(query.name, query.text, begin_anew=query.mode == "create or replace")
 
 
 def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:

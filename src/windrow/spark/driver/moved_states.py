@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,22 @@ def export_state(checkpoint: str, query: str, file: Path, job: Job | None) -> No
 
 
 def import_state(
-    checkpoint: str, file: Path, query: str, buckets: int | None, job: Job | None
+    checkpoint: str,
+    file: Path,
+    query: str,
+    buckets: int | None,
+    job: Job | None,
+    *,
+    positions: bool = True,
 ) -> str:
-    """Begins a checkpoint with the state in a file; the name of the query there."""
+    """Begins a checkpoint with the state in a file; the name of the query there.
+
+    positions: whether its sources go on where they stood.
+    """
     with known_functions({} if job is None else job.functions):
         carried = read_state_file(file)
+        if not positions:
+            carried = replace(carried, positions=None)
         name = query or carried.name
         plan = (
             planned_again(carried.plan, carried.time_zone) if job is None else _planned(job, name)

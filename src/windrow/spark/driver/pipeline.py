@@ -23,7 +23,7 @@ from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.table_declaration import tables_of_text, tables_text
+from windrow.spark.checkpoint.table_declaration import tables_of_text, tables_text, with_tables
 from windrow.spark.driver.parquet_scan import files_scanned
 from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.processes.python_worker import plan_of, tree_of
@@ -43,6 +43,7 @@ from windrow.spark.shuffle.task_packer import TaskPacker, packing
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
+from windrow.table_schema import TableSchema
 
 __all__ = [
     "bundle_outputs",
@@ -68,10 +69,12 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
     tables: Sequence[TableFeed] = (),
     begins: str = "",
+    control: str = "",
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch; tables: those it reads.
 
-    begins: the folder with what buckets have before their first batch, '' for nothing.
+    begins: the folder with what buckets have before their first batch, '' for nothing. control:
+    where orders are, if not in the checkpoint.
     """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
@@ -93,9 +96,10 @@ def shard_outputs(
         for name in plan.streams
     ]
     packed += [_packed_table(text, feed, checkpoint, buckets) for feed in tables]
-    packed.append(control_packets(session, checkpoint.control.uri, buckets))
+    packed.append(control_packets(session, control or checkpoint.control.uri, buckets))
     if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
-        return _given_by_stages(plan, text, owner, buckets, packed)
+        schemas = [feed.schema for feed in tables]
+        return _given_by_stages(plan, text, owner, buckets, packed, schemas)
     given: tuple[Any, ...] = (text, print_, owner, grid_us, begins)
     if is_tree:
         given = (*given, tables_text(feed.schema for feed in tables))
@@ -104,16 +108,25 @@ def shard_outputs(
 
 
 def _given_by_stages(
-    plan: TreePlan, text: str, owner: str, buckets: tuple[int, ...], packed: list[DataFrame]
+    plan: TreePlan,
+    text: str,
+    owner: str,
+    buckets: tuple[int, ...],
+    packed: list[DataFrame],
+    tables: Sequence[TableSchema],
 ) -> DataFrame:
     """An operator for each stage; between them all that goes from buckets to buckets."""
-    prints = [fingerprint(stage) for stage in plan.stages]
+    # Rows of streams and tables come to the first one.
+    read = [tables if number == 0 else () for number in range(len(plan.stages))]
+    prints = [
+        with_tables(fingerprint(stage), own) for stage, own in zip(plan.stages, read, strict=True)
+    ]
     # What cannot be partitioned is in the first bucket.
     used = [buckets if stage.partitioning.is_sharded else buckets[:1] for stage in plan.stages]
     frame = reduce(DataFrame.union, packed)
     for number, own in enumerate(used):
         receivers = used[number + 1] if number + 1 < len(used) else ()
-        given = (text, prints, owner, number, len(receivers))
+        given = (text, prints, owner, number, len(receivers), tables_text(read[number]))
         operator = BucketOperator("stage_step", given, own, receivers)
         schema = PACKET_SCHEMA if receivers else OUTPUT_SCHEMA
         frame = _by_bucket(operator, frame, schema)
@@ -198,7 +211,8 @@ def _packed_table(
 
     def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
         (table,) = tables_of_text(schema)
-        return TablePacker(tree_of(text), table, form, buckets, task)
+        stage = first_stage(tree_of(text), len(buckets))
+        return TablePacker(stage, table, form, buckets, task)
 
     return feed.records(checkpoint).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 

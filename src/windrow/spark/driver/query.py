@@ -70,6 +70,7 @@ class SparkQuery(PlannedQuery, Query):
         place = (sources, checkpoint, buckets, governing.after_batch, tables)
         self._own = QueryRun(spark, plan, self._outlet, *place)
         self._bundle: Bundle | None = None
+        self._started: tuple[object, str | None] = (None, None)
 
     def start(
         self, sink: object, trigger: str | None = None, split: Split | None = None
@@ -98,6 +99,7 @@ class SparkQuery(PlannedQuery, Query):
         trigger_options(trigger)  # a span that is none is refused before anything is done
         self._leave_bundle()
         self._own.start(sink, trigger, split or NO_SPLIT)
+        self._started = (sink, trigger)
         self._governing.started(self)
         return self
 
@@ -256,9 +258,19 @@ class SparkQuery(PlannedQuery, Query):
         clock_us = self.status.clock_us
         return {"clock": "not begun" if clock_us is None else show_instant(clock_us)}
 
-    def join(self, bundle: Bundle) -> None:
+    def join(self, bundle: Bundle, sink: object, trigger: str | None) -> None:
         """The query runs in an operator that it shares from now on."""
-        self._bundle = bundle
+        self._bundle, self._started = bundle, (sink, trigger)
+
+    @property
+    def started(self) -> tuple[object, str | None]:
+        """The sink and the trigger that it was last started with."""
+        return self._started
+
+    @property
+    def checkpoint(self) -> QueryCheckpoint:
+        """That of its own run."""
+        return self._checkpoint
 
     @property
     def has_begun_alone(self) -> bool:

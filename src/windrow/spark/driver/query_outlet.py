@@ -37,6 +37,7 @@ class QueryOutlet:
         self.plan = plan
         self._publication: Publication | None = None
         self._place = ""  # where it is saved
+        self._first_batch = 0  # as what its sink counts batch 0
         self._writer: Writer | None = None
         schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
         nothing = {stream: KeptRows(schema) for stream, schema in schemas.items()}
@@ -48,6 +49,7 @@ class QueryOutlet:
     def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
         """Goes on with a sink from what the checkpoint has published."""
         given, place = sink_of(sink), checkpoint.publish.location
+        self._first_batch = checkpoint.first_batch
         goes_on = self._publication is not None and self._place == place
         # Answers in memory that nobody has taken stay, and those of a batch that comes again are
         # known there.
@@ -85,7 +87,8 @@ class QueryOutlet:
 
     def begin(self, last_batch: int) -> None:
         """The query is about to run; last_batch: the newest that was begun before."""
-        self._opened[1].begin(last_batch, self._place)
+        began = last_batch + self._first_batch if last_batch >= 0 else last_batch
+        self._opened[1].begin(began, self._place)
 
     def begin_at(self, batch_id: int, clock_us: int) -> None:
         """The query begins with this batch, at this clock; others may have run before."""
@@ -100,13 +103,20 @@ class QueryOutlet:
         self, tables: dict[str, pa.Table], outputs: Sequence[ShardOutput], batch_id: int
     ) -> None:
         """Gives a batch to the sink, and keeps the rows that its shards set aside."""
-        self._opened[1].write(tables, batch_id)
+        self._opened[1].write(tables, batch_id + self._first_batch)
         through, late, unplaced, bad = self._kept
         if batch_id > through:
             late = _with_all(late, [output.late for output in outputs])
             unplaced = _with_all(unplaced, [output.unplaced for output in outputs])
             bad = _with_bad(bad, [output.bad for output in outputs])
             self._kept = (batch_id, late, unplaced, bad)
+
+    def take_first(self, outputs: Sequence[ShardOutput]) -> None:
+        """Takes what shards give that have just put their state into the store: no answers."""
+        publication = self._opened[0]
+        (answers,) = publication.absorb(0, outputs, ("answers",)).values()
+        assert not answers.num_rows, "the clock has not moved"
+        publication.save()
 
     def pass_over(self, batch_id: int) -> None:
         """A batch gave nothing at all."""

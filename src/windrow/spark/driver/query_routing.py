@@ -5,30 +5,29 @@ from __future__ import annotations
 from windrow.errors import UnsupportedError
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
+from windrow.spark.checkpoint.query_checkpoint import ROUTING, QueryCheckpoint
 from windrow.spark.monitoring.skew import skew_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.heavy_keys import heavy_shares
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.splitting import Split, routing_with
-from windrow.storage import Storage
 
 __all__ = ["NO_SPLIT", "QueryRouting"]
 
 NO_SPLIT: Split = {}
 
-_FILE = "routing.frame"
 BUCKETS_SHOWN = 16
 
 
 class QueryRouting:
     """What the checkpoint says of a query's hot keys."""
 
-    def __init__(self, plan: RunnablePlan, storage: Storage) -> None:
-        self._plan, self._storage = plan, storage
+    def __init__(self, plan: RunnablePlan, checkpoint: QueryCheckpoint) -> None:
+        self._plan, self._checkpoint = plan, checkpoint
 
     def stored(self) -> Routing:
         """The routing that the query runs by."""
-        data = self._storage.read(_FILE)
+        data = self._checkpoint.state.read(ROUTING)
         if data is None:
             return NO_ROUTING
         header, _ = read_frame("routing", data)
@@ -46,7 +45,9 @@ class QueryRouting:
         complete_us = None if status.clock_us is None else status.complete_us
         routing = routing_with(self._plan, split, known, complete_us)
         if routing != known:
-            self._storage.write(_FILE, write_frame("routing", {"keys": routing.to_json()}))
+            self._checkpoint.state.write(
+                ROUTING, write_frame("routing", {"keys": routing.to_json()})
+            )
         return routing
 
     def shown(self, status: QueryStatus) -> list[str]:

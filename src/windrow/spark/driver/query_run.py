@@ -19,6 +19,8 @@ from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
 from windrow.spark.checkpoint.table_declaration import with_tables
 from windrow.spark.driver.batch_gate import BatchGate
 from windrow.spark.driver.failures import SPARK_FAILURES
+from windrow.spark.driver.first_batch import awaits_first_batch, run_first_batch
+from windrow.spark.driver.other_buckets import into_buckets
 from windrow.spark.driver.pipeline import shard_outputs
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
@@ -27,6 +29,8 @@ from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.table_feed import TableFeed
 from windrow.spark.driver.triggers import trigger_options
 from windrow.spark.monitoring.batch_listener import BATCHES_KEPT
+from windrow.spark.processes.usable import refuse_stopped
+from windrow.spark.shuffle.buckets import bucket_ids
 from windrow.spark.shuffle.known_completeness import tell_completeness
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.splitting import Split
@@ -59,16 +63,30 @@ class QueryRun(StreamingRun):
         self._tables = [tables[name] for name in read]
         self._checkpoint = checkpoint
         self._after_batch = after_batch
-        self.routing = QueryRouting(self._run_plan, checkpoint.storage)
+        self.routing = QueryRouting(self._run_plan, checkpoint)
         self._split: Split = NO_SPLIT
         self._routed: Routing = NO_ROUTING
         self._rows_read: dict[int, int] = {}  # by batch, of the latest ones
 
     def start(self, sink: object, trigger: str | None, split: Split) -> None:
         """Opens the sink and sets Spark to work; split: keys whose rows go to all buckets."""
+        self._checkpoint.look_again()
+        self._partition_anew()
         self._outlet.open(sink, self._checkpoint)
         self._split = split
         self.launch(trigger)
+
+    def _partition_anew(self) -> None:
+        """Its state goes into other buckets, where so many are wanted."""
+        claimed = self._checkpoint.claimed_buckets()
+        if claimed is None or claimed == self.bucket_count():
+            return
+        refuse_stopped(self._spark)
+        self._lease.take()
+        try:
+            into_buckets(self._spark, self._checkpoint, self.bucket_count())
+        finally:
+            self._lease.release()
 
     def _sources(self) -> Mapping[str, DataFrame]:
         return {**self._read, **{feed.schema.name: feed.frame for feed in self._tables}}
@@ -93,7 +111,17 @@ class QueryRun(StreamingRun):
         return with_tables(fingerprint(self._run_plan), tables)
 
     def _open(self) -> None:
-        spark = self._checkpoint.storage.under("spark")
+        if awaits_first_batch(self._checkpoint):
+            run_first_batch(
+                self._spark,
+                self._checkpoint,
+                self._read,
+                self._first_outputs,
+                self._outlet.take_first,
+            )
+        if self._checkpoint.generation:
+            self._checkpoint.forget_others()
+        spark = self._checkpoint.spark_part
         check_spark_part(spark, self._outlet.last_saved)
         last = last_offsets(spark)
         self._outlet.begin(last)
@@ -101,6 +129,16 @@ class QueryRun(StreamingRun):
             feed.prepare(self._checkpoint)
         self._routed = self.routing.with_split(self._split, self._outlet.status)
         self._split = NO_SPLIT  # it is in the checkpoint now, for all runs to come
+
+    def _first_outputs(self, none: Mapping[str, DataFrame], control: str) -> DataFrame:
+        """What buckets give that take their state over, and no rows."""
+        count = self.bucket_count()
+        ids = bucket_ids(count, count)
+        plan, begins = self._run_plan, self._checkpoint.begins
+        assert begins is not None
+        place = (none, self._checkpoint, ids, self._outlet.grid_us)
+        fixed, begun = self._fingerprint, begins.uri
+        return shard_outputs(self._spark, plan, fixed, *place, begins=begun, control=control)
 
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
         place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)

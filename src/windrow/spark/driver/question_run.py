@@ -57,7 +57,7 @@ class QuestionRun(StreamingRun):
         self._checkpoint.claim_for(self._plan)
 
     def _open(self) -> None:
-        spark = self._checkpoint.storage.under("spark")
+        spark = self._checkpoint.spark_part
         check_spark_part(spark, self._outlet.last_saved)
         self._outlet.begin(last_offsets(spark))
 

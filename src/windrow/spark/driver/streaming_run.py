@@ -52,6 +52,10 @@ class RunCheckpoint(Protocol):
     control: Storage
 
     @property
+    def spark_part(self) -> Storage:
+        """The directory that Spark has."""
+
+    @property
     def spark_location(self) -> str:
         """What Spark is given as checkpointLocation."""
 
@@ -94,7 +98,6 @@ class StreamingRun(ABC):
         self._spark = spark
         self._control = checkpoint.control
         self._directories = checkpoint
-        self._spark_part = checkpoint.storage.under("spark")
         self._label = label
         self._wanted_buckets = buckets
         self._trigger: str | None = None
@@ -192,14 +195,14 @@ class StreamingRun(ABC):
         with self._gate.passed():
             began_s = time.perf_counter()
             try:
-                now_us = batch_time_us(self._spark_part, batch_id)
+                now_us = batch_time_us(self._directories.spark_part, batch_id)
                 tell_time(self._spark.sparkContext, batch_id, now_us)
                 column = frame.toArrow().column("output")
                 files = check_files_read(self._spark)
                 given = [bytes(each.as_buffer()) for each in column]
                 self._take(Batch(batch_id, given, began_s))
                 if batch_id % BATCHES_BETWEEN_LOOKS == 0:
-                    shorten_log(self._spark_part, self._control, CONTROL_LOG_BYTES)
+                    shorten_log(self._directories.spark_part, self._control, CONTROL_LOG_BYTES)
             except WindrowError as error:
                 self._failure = error
                 with shipping_errors():

@@ -44,6 +44,11 @@ class Segment:
         """Prepared rows in it, over all inputs."""
         return sum(rows.num_rows for rows in self.rows.values())
 
+    @property
+    def row_bytes(self) -> int:
+        """What these rows take in memory."""
+        return sum(rows.nbytes for rows in self.rows.values())
+
     def to_bytes(self) -> bytes:
         """The segment as a checksummed frame."""
         header = {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.spark.worker.bucket_header import SHARD, BucketHeader, SegmentEntry
+from windrow.event_time import START_OF_TIME
+from windrow.spark.worker.bucket_header import SHARD, BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.segment_merging import merged_entry, merged_segment, pair_to_merge
 from windrow.spark.worker.segment_store import VALUE_BYTES_LIMIT, SegmentStore
@@ -17,7 +17,9 @@ from windrow.spark.worker.segments import Segment
 if TYPE_CHECKING:
     from windrow.plan.relations.tree_plan import RunnablePlan
 
-__all__ = ["ShardSegments"]
+__all__ = ["SPARE_ROWS", "Newest", "ShardSegments"]
+
+Newest = tuple[tuple[int, int], ...]  # an input, and the time of its newest row
 
 # A snapshot replaces the segments when they hold more than twice the live rows and this many
 # besides: then writing it costs no more than a constant per row that came.
@@ -32,13 +34,17 @@ class ShardSegments(SegmentStore):
         self.plan = plan
 
     def append(self, segment: Segment, newest_instant_us: int) -> None:
-        """Stores what one batch brought."""
-        if not segment.is_empty:
-            waiting = [int(times[-1]) for times in segment.times.values() if times.size]
-            entry = self._write(segment, kept_until_us=max([newest_instant_us, *waiting]))
-            newest = [(at, _newest(rows)) for at, rows in segment.rows.items() if len(rows)]
-            entry = replace(entry, newest_us=tuple(newest))
-            self._header.segments[-1] = replace(entry, gone_at_us=self._gone_at(entry))
+        """Stores what one batch brought, unless nothing of it is needed any more."""
+        if segment.is_empty:
+            return
+        waiting = [int(times[-1]) for times in segment.times.values() if times.size]
+        kept_until_us = max([newest_instant_us, *waiting])
+        newest = [(at, _newest(rows)) for at, rows in segment.rows.items() if len(rows)]
+        gone_at_us = self._gone_at(tuple(newest))
+        if not self._is_over(kept_until_us, gone_at_us):
+            entry = self._write(segment, kept_until_us=kept_until_us)
+            entry = replace(entry, newest_us=tuple(newest), gone_at_us=gone_at_us)
+            self._header.segments[-1] = entry
 
     def begin(self, segment: Segment, newest_instant_us: int) -> None:
         """Stores what a bucket has before its first batch."""
@@ -68,8 +74,10 @@ class ShardSegments(SegmentStore):
 
     def change_limits(self) -> None:
         """The header's limits have changed: compute again when segments can be removed."""
-        segments = self._header.segments
-        self._header.segments = [replace(each, gone_at_us=self._gone_at(each)) for each in segments]
+        self._header.segments = [
+            each if each.is_snapshot else replace(each, gone_at_us=self._gone_at(each.newest_us))
+            for each in self._header.segments
+        ]
 
     @property
     def begins_with_snapshot(self) -> bool:
@@ -80,23 +88,29 @@ class ShardSegments(SegmentStore):
         """Removes segments of which nothing is needed any more."""
         kept = []
         for entry in self._header.segments:
-            is_over = entry.kept_until_us <= self._header.reached_us
-            if is_over and entry.gone_at_us <= self._header.clock_us:
+            if self._is_over(entry.kept_until_us, entry.gone_at_us):
                 self._remove(entry)
             else:
                 kept.append(entry)
         self._header.segments = kept
 
-    def is_loose(self, live_rows: int) -> bool:
-        """Whether the segments hold so much that has left that a snapshot should replace them."""
-        stored = sum(entry.rows for entry in self._header.segments)
+    def is_loose(self, live_rows: int, coming: Segment) -> bool:
+        """Whether the segments would hold so much that has left that a snapshot is better.
+
+        coming: what the batch brought. Asked before it is written: where a batch spans more time
+        than the windows do, most of it would be written and removed at once.
+        """
+        stored = sum(entry.rows for entry in self._header.segments) + coming.row_count
         return stored > 2 * live_rows + SPARE_ROWS
 
-    def _gone_at(self, entry: SegmentEntry) -> int:
-        if entry.is_snapshot:
-            return END_OF_TIME
+    def _is_over(self, kept_until_us: int, gone_at_us: int) -> bool:
+        header = self._header
+        return kept_until_us <= header.reached_us and gone_at_us <= header.clock_us
+
+    def _gone_at(self, newest_us: Newest) -> int:
+        """When the rows of a segment have left, by the newest of each input."""
         limits = self._header.limits
-        leaves = [limits.leaves_at(self.plan, *each) for each in entry.newest_us]
+        leaves = [limits.leaves_at(self.plan, *each) for each in newest_us]
         return max(leaves, default=START_OF_TIME)
 
 

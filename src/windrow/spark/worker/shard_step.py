@@ -286,14 +286,14 @@ class ShardStep(BucketStep):
         result: StepResult,
         step: StepInput,
     ) -> None:
-        store.append(segment, result.newest_instant_us)
         if step.lifetimes:
             store.change_limits()
         store.remove_expired()
         is_outdated = bool(step.lifetimes) and store.begins_with_snapshot
-        if step.is_last or is_outdated or store.is_loose(result.live_rows):
+        if step.is_last or is_outdated or store.is_loose(result.live_rows, segment):
             store.replace_all(live.snapshot())
         else:
+            store.append(segment, result.newest_instant_us)
             store.merge_small()
 
     def _output(

@@ -16,6 +16,7 @@ from windrow.plan.relations.exchange_algebra import Sent
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.frames import Parts
 from windrow.rows.life import life_of
+from windrow.spark.checkpoint.table_declaration import tables_of_text
 from windrow.spark.processes.python_worker import tree_of
 from windrow.spark.shuffle.arrivals import Arrivals
 from windrow.spark.shuffle.exchange import ExchangePacket, ExchangeRouter, gather_exchanged
@@ -29,6 +30,7 @@ from windrow.spark.worker.sent_output import sent_rows
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.tree_output import with_aside
 from windrow.spark.worker.tree_step import TreeStep
+from windrow.table_schema import TableSchema
 
 __all__ = ["StageStep", "step_of"]
 
@@ -39,18 +41,21 @@ def step_of(
     owner: str,
     number: int,
     receivers: int,
+    tables: str,
     bucket: int,
 ) -> StageStep:
-    """The step of a bucket, as the operator carries it."""
+    """The step of a bucket, as the operator carries it; tables: those that the stage reads."""
     plan, names = tree_of(plan_text), (prints[number], owner)
-    return StageStep(plan, names, number, receivers, bucket, PROCESS_CACHE)
+    read = tables_of_text(tables)
+    return StageStep(plan, names, number, receivers, bucket, PROCESS_CACHE, read)
 
 
 class StageStep(TreeStep):
     """The work of one bucket of a stage in every batch.
 
     whole: the plan of the query. names: the fingerprint of the stage, and whose bucket it is.
-    receivers: how many buckets the next stage has; none where there is none.
+    receivers: how many buckets the next stage has; none where there is none. tables: all that the
+    query reads, in the first stage.
     """
 
     def __init__(
@@ -61,10 +66,11 @@ class StageStep(TreeStep):
         receivers: int,
         bucket: int,
         cache: LiveCache,
+        tables: Sequence[TableSchema] = (),
     ) -> None:
         print_, owner = names
         owned = owner if number == 0 else f"{owner}#{number}"
-        super().__init__(whole.stages[number], print_, owned, bucket, cache)
+        super().__init__(whole.stages[number], print_, owned, bucket, cache, tables=tables)
         self._number, self._receivers = number, receivers
         self._router = ExchangeRouter(whole.stages[number + 1], receivers) if receivers else None
 

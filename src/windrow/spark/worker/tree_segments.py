@@ -7,14 +7,12 @@ on, so every row since is kept; a snapshot is written when these rows take as mu
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.relations.tree_plan import TreePlan
-from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
+from windrow.spark.worker.bucket_header import BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_segments import SPARE_ROWS, ShardSegments
+from windrow.spark.worker.shard_segments import SPARE_ROWS, Newest, ShardSegments
 
 __all__ = ["TreeSegments"]
 
@@ -42,18 +40,17 @@ class TreeSegments(ShardSegments):
         else:
             self.append(segment, newest)
 
-    def is_loose(self, live_rows: int) -> bool:
+    def is_loose(self, live_rows: int, coming: Segment) -> bool:
         """Whether what is held, written anew, should replace the segments."""
         if self._follows:
-            return super().is_loose(live_rows)
+            return super().is_loose(live_rows, coming)
         segments = self._header.segments
-        rows = sum(entry.rows for entry in segments if not entry.is_snapshot)
+        rows = sum(entry.rows for entry in segments if not entry.is_snapshot) + coming.row_count
         sizes = [entry.bytes for entry in segments if entry.is_snapshot]
-        return rows > SPARE_ROWS and self.stored_bytes > 2 * sum(sizes)
+        return rows > SPARE_ROWS and self.stored_bytes + coming.row_bytes > 2 * sum(sizes)
 
-    def _gone_at(self, entry: SegmentEntry) -> int:
+    def _gone_at(self, newest_us: Newest) -> int:
         if not self._follows:
-            return END_OF_TIME if entry.newest_us else super()._gone_at(entry)
+            return END_OF_TIME if newest_us else super()._gone_at(newest_us)
         # What has left between two ticks is in the result until the next one.
-        gone_at = super()._gone_at(replace(entry, is_snapshot=False))
-        return -(-gone_at // self._every_us) * self._every_us
+        return -(-super()._gone_at(newest_us) // self._every_us) * self._every_us

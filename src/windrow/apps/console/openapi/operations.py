@@ -26,10 +26,13 @@ def operations() -> dict[str, dict[str, Operation]]:
     return {
         "/": {"get": _page("The page; with ?token= it sets the cookie", [_token()])},
         "/static/{path}": {"get": _page("A file of the page", [_in_path("path")])},
+        "/healthz": {"get": _health("Whether it lives")},
+        "/readyz": {"get": _health("Whether it takes rows")},
         "/metrics": {"get": _text("Metrics for Prometheus", "text/plain")},
         f"{_API}/openapi.json": {"get": _get("This document", None)},
         f"{_API}/session": {"get": _get("The session", "Session")},
         f"{_API}/streams": {"get": _get("Streams and what happened to their rows", "Streams")},
+        f"{_API}/streams/{{stream}}/rows": {"post": _rows()},
         f"{_API}/windows": {"get": _get("Windows and their budget", "Windows")},
         f"{_API}/views": {"get": _get("Views and the queries that read them", "Views")},
         f"{_API}/decisions": {"get": _get("The governor's log", "Table", arrow=True)},
@@ -97,6 +100,33 @@ def _post(
         "summary": summary,
         "requestBody": {"required": True, "content": content},
         "responses": _answers(status, schema, arrow),
+    }
+
+
+def _health(summary: str) -> Operation:
+    """Without the token."""
+    content = {"application/json": {"schema": reference("Health")}}
+    answers = {
+        status: {"description": words, "content": content}
+        for status, words in (("200", "it does"), ("503", "it does not, for these reasons"))
+    }
+    return {"summary": summary, "security": [], "responses": {**answers, **_failures()}}
+
+
+def _rows() -> Operation:
+    lines: dict[str, Any] = {"schema": {"type": "string", "description": "an object in each line"}}
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    content = {"application/x-ndjson": lines, "application/json": lines, ARROW: binary}
+    named = {"in": "header", "required": False}
+    return {
+        "summary": "Rows for a stream whose source is http(): all are kept, or none",
+        "parameters": [
+            _in_path("stream"),
+            {"name": "Windrow-Producer", **named, "schema": {"type": "string"}},
+            {"name": "Windrow-Sequence", **named, "schema": {"type": "integer", "minimum": 0}},
+        ],
+        "requestBody": {"required": True, "content": content},
+        "responses": _answers("200", "Kept", arrow=False),
     }
 
 

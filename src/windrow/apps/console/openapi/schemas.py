@@ -129,6 +129,8 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Text": _object({"text": TEXT}),
     "Nothing": _object({}),
+    "Health": _object({"ok": FLAG, "reasons": _list(TEXT)}),
+    "Kept": _object({"rows": COUNT, "set_aside": COUNT, "repeated": FLAG}),
     "Explained": {
         "oneOf": [
             _object({"ok": {"const": True}, "plan": TEXT, "columns": _list(reference("Column"))}),

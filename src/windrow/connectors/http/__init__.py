@@ -1,0 +1,1 @@
+"""Rows that programs send to `windrow serve`, by POST."""

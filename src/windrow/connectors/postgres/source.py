@@ -1,0 +1,144 @@
+"""Rows of PostgreSQL, polled by a column that only grows, described as a source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from windrow.connectors.contract import Source
+from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.scripted import Scripted
+from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.event_time import span_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from windrow.connectors.live import Guarantee, LiveReader, Position
+    from windrow.connectors.options import Options
+    from windrow.schema import StreamSchema
+
+__all__ = ["SOURCES", "PostgresSource"]
+
+STARTS = ("earliest", "latest")
+_TABLE = re.compile(r"[^\s.;()]+(?:\.[^\s.;()]+)?")
+
+
+@dataclass(frozen=True)
+class PostgresSource(Source):
+    """A table, or a SELECT, whose new rows are asked for again and again.
+
+    position: a column that new rows have larger, such as a number from a sequence. overlap: how far
+    behind the largest that was read rows may still come: '10 seconds', or a number.
+
+    >>> PostgresSource("readings", "dbname=building", "id").shown
+    "postgres('readings', position = 'id')"
+    """
+
+    is_live: ClassVar[bool] = True
+    guarantee: ClassVar[Guarantee] = "exactly once"
+
+    query: str
+    url: str = field(repr=False)  # it may hold a password
+    position: str
+    every: str = "1 second"
+    overlap: str = "0"
+    starting: str = "earliest"
+    bounded: bool = False
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        self.every_s()
+        self.overlap_parts()
+        if self.starting not in STARTS:
+            raise self._wrong("starting", self.starting, "use 'earliest' or 'latest'")
+        if not self.query.strip() or not self.position:
+            raise BindingError(
+                "WB876",
+                "a source of PostgreSQL needs a table or a SELECT, and the column of its position",
+                hint="write postgres('readings', url = '...', position = 'id')",
+                place=self.place,
+            )
+
+    def every_s(self) -> float:
+        """So often new rows are asked for where there were none."""
+        try:
+            seconds = span_of(self.every) / 1e6
+        except WindrowError:
+            seconds = -1.0
+        if seconds < 0:
+            raise self._wrong("every", self.every, "give a span, such as '1 second'")
+        return seconds
+
+    def overlap_parts(self) -> tuple[str, str]:
+        """The text that PostgreSQL reads, and the type that it has there: a number or a span."""
+        if re.fullmatch(r"\d+", self.overlap.strip()):
+            return self.overlap.strip(), "numeric"
+        try:
+            return f"{span_of(self.overlap)} microseconds", "interval"
+        except WindrowError:
+            hint = "give a number, or a span such as '10 seconds'"
+            raise self._wrong("overlap", self.overlap, hint) from None
+
+    @property
+    def table(self) -> tuple[str, ...] | None:
+        """The parts of its name, where it is a table; None of a SELECT."""
+        text = self.query.strip()
+        return tuple(text.split(".")) if _TABLE.fullmatch(text) else None
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether a job waits for rows to come."""
+        return not self.bounded
+
+    @property
+    def shown(self) -> str:
+        """The table, or the beginning of the SELECT."""
+        text = " ".join(self.query.split())
+        text = text if len(text) <= 40 else f"{text[:39]}…"
+        return f"postgres('{text}', position = '{self.position}')"
+
+    def check(self, schema: StreamSchema) -> None:
+        """Refuses what PostgreSQL does not answer as rows of the stream."""
+        self.open_live(schema, None).close()
+
+    def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
+        """A reader with a connection of its own."""
+        reader = loaded_with_client("postgres.polling", "PostgreSQL", "postgres")
+        return cast("LiveReader", reader.PostgresReader(self, schema, position))
+
+    def check_on_spark(self, schema: StreamSchema) -> None:
+        """Refuses it: Spark has no such source."""
+        raise UnsupportedError(
+            "WU871",
+            f"stream {schema.name!r} cannot be read from {self.shown} on Spark",
+            hint="run the script in this process: windrow run --embedded",
+            place=self.place,
+        )
+
+    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
+        """Refuses it."""
+        self.check_on_spark(schema)
+        raise AssertionError("it is refused")
+
+    def _wrong(self, name: str, value: str, hint: str) -> BindingError:
+        message = f"{name} cannot be {value!r} for PostgreSQL"
+        return BindingError("WB877", message, hint=hint, place=self.place)
+
+
+def _described(options: Options) -> PostgresSource:
+    return PostgresSource(
+        options.text("query"),
+        options.text("url"),
+        options.text("position"),
+        options.text("every", "1 second"),
+        options.text("overlap", "0"),
+        options.one_of("starting", STARTS),
+        options.flag("bounded", False),
+        options.place,
+    )
+
+
+_OPTIONS = ("query", "url", "position", "every", "overlap", "starting", "bounded")
+SOURCES = {"postgres": Scripted(_OPTIONS, _described)}

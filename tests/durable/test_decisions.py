@@ -1,0 +1,114 @@
+"""Under a short budget: what was decided is in the log, and a replay decides nothing by itself."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import windrow
+from support.memory_folder import MemoryFolder
+from windrow.durable.opening import open_folder
+from windrow.durable.session import DurableSession
+from windrow.durable.settings import Settings
+from windrow.embedded.governing import Governing
+
+SECOND_US = 1_000_000
+QUERIES = {
+    "narrow": "SELECT COUNT(*) AS n, SUM(v) AS v FROM s [2 MINUTES] ERROR (30%) EVERY (5 SECONDS)",
+    "turning": "SELECT AVG(v) AS v FROM s [90 SECONDS] ERROR (20%) EVERY (60 SECONDS)",
+    "grouped": "SELECT k, COUNT(*) AS n FROM s [60 SECONDS] GROUP BY k ERROR (40%)",
+    "exact": "SELECT MAX(v) AS v, COUNT(*) AS n FROM s [20 SECONDS]",
+    "rows": "SELECT k, v FROM s [5 SECONDS] WHERE v > 90",
+}
+
+
+def opened(folder: MemoryFolder, memory: int) -> DurableSession:
+    return open_folder(folder, Settings(memory=memory), "off")
+
+
+def rows_at(second: int, count: int, choice: random.Random) -> pa.Table:
+    times = second * SECOND_US + np.arange(count) * (SECOND_US // max(1, count))
+    values = [choice.randrange(100) for _ in range(count)]
+    kind = pa.timestamp("us", "UTC")
+    return pa.table({"ts": pa.array(times).cast(kind), "k": times % 7, "v": values})
+
+
+def disturbed(session: DurableSession, seed: int, seconds: range) -> int:
+    """Bursts and silence, queries that come and go; how often something was refused."""
+    choice, refused = random.Random(seed), 0
+    for second in seconds:
+        busy = choice.random() < 0.1
+        count = choice.randrange(200, 6_000) if busy else choice.randrange(0, 120)
+        try:
+            session.push("s", rows_at(second, count, choice))
+        except windrow.AdmissionError:
+            refused += 1
+        if second % 17 == 3:
+            try:
+                session.query(f"SELECT COUNT(*) AS n FROM s [{second} SECONDS]", name="more")
+            except windrow.AdmissionError:
+                refused += 1
+        if second % 17 == 9 and "more" in session.queries()["query"].to_pylist():
+            session["more"].stop()
+        if second % 5 == 0:
+            session["exact"].answers()
+    return refused
+
+
+def seen(session: DurableSession) -> dict[str, Any]:
+    """All that a governor decides, and what comes of it."""
+    session.streams()
+    found: dict[str, Any] = {
+        "decisions": session.decisions().to_pylist(),
+        "queries": session.queries().select(["query", "window", "level"]).to_pylist(),
+        "windows": session.windows()
+        .select(["window", "stream", "width", "rows", "level"])
+        .to_pylist(),
+        "ledger": session.ledger().to_pylist(),
+    }
+    for name in QUERIES:
+        query = session[name]
+        found[name] = repr((query.result().to_pylist(), query.is_complete))
+    return found
+
+
+def read(session: DurableSession) -> list[str]:
+    return [
+        repr((session[name].answers().to_pylist(), session[name].changes().to_pylist()))
+        for name in QUERIES
+    ]
+
+
+def begun(folder: MemoryFolder, memory: int) -> DurableSession:
+    session = opened(folder, memory)
+    session.stream("s", "ts timestamp, k bigint, v bigint", time="ts")
+    for name, text in QUERIES.items():
+        session.query(text, name=name)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("seed", "memory"), [(1, 260_000), pytest.param(2, 400_000, marks=pytest.mark.slow)]
+)
+def test_a_replay_decides_as_it_was_decided(
+    seed: int, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = MemoryFolder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = begun(folder, memory)
+        refused = disturbed(session, seed, range(1, 60))
+        wanted = seen(session)
+        assert refused
+        assert {"B", "C"} & {row["case"] for row in wanted["decisions"]}
+        with monkeypatch.context() as patched:
+            for name in ("admit", "started", "ended", "after_step", "make_room"):
+                patched.setattr(Governing, name, pytest.fail)
+            again = opened(folder.after_kill(), memory)
+        assert seen(again) == wanted
+        assert read(again) == read(session)

@@ -1,0 +1,1 @@
+"""Jobs in one process that are killed, or whose disk fails, again and again."""

@@ -17,7 +17,15 @@ from windrow.spark.driver.session import SparkWindrowSession
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "api.md").read_text("utf-8")
 # What runners and sinks call of each other.
-INSIDE = {"sink_of", "source_given", "add_function", "feeding"}
+INSIDE = {
+    "sink_of",
+    "source_given",
+    "add_function",
+    "feeding",
+    "outlet_for",
+    "outlet_of",
+    "outlet_on",
+}
 ON_SPARK = ("start", "await_end", "progress")
 
 CALLS = [

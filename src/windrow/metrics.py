@@ -90,6 +90,20 @@ METRICS = (
         "What waits in a source: on Spark files or offsets; in one process rows, bytes or files.",
     ),
     Metric(
+        "windrow_alert_groups",
+        "gauge",
+        ("alert", "state"),
+        "Groups that are pending or raised.",
+        "process",
+    ),
+    Metric(
+        "windrow_alert_events_total",
+        "counter",
+        ("alert", "state"),
+        "Groups that were raised or cleared.",
+        "process",
+    ),
+    Metric(
         "windrow_source_state",
         "gauge",
         ("stream", "state"),

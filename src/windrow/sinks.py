@@ -22,6 +22,7 @@ from windrow.connectors.memory import Memory
 from windrow.connectors.parquet.connector import Parquet
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.sql_tables.connector import Duckdb, Sqlite
+from windrow.connectors.webhook.connector import RETRIES, TIMEOUT_S, Webhook
 from windrow.errors import BindingError
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Sink",
     "Sqlite",
     "Upserts",
+    "Webhook",
     "console",
     "csv",
     "delta",
@@ -53,8 +55,10 @@ __all__ = [
     "parquet",
     "postgres",
     "sink_of",
+    "slack",
     "sqlite",
     "upserts",
+    "webhook",
 ]
 
 Sink = DescribedSink | Callable[[pa.Table, int], object]
@@ -239,6 +243,34 @@ def duckdb(
     'upserts'
     """
     return Duckdb(str(path), table, feed, None if key is None else tuple(key))
+
+
+def webhook(
+    url: str,
+    feed: str = "answers",
+    timeout_s: float = TIMEOUT_S,
+    retries: int = RETRIES,
+    headers: Mapping[str, str] | None = None,
+) -> Webhook:
+    """A sink that posts each batch as JSON, at least once, with an Idempotency-Key.
+
+    headers: of each request, such as {"Authorization": "Bearer ..."}; no error shows them.
+
+    >>> webhook("https://ops.example/hooks/7").shown
+    'ops.example'
+    """
+    return Webhook(url, feed, "json", timeout_s, retries, dict(headers or {}))
+
+
+def slack(
+    url: str, feed: str = "answers", timeout_s: float = TIMEOUT_S, retries: int = RETRIES
+) -> Webhook:
+    """A sink that posts each batch as a message to an incoming webhook of Slack.
+
+    >>> slack("https://hooks.slack.example/services/T0/B0/x").form
+    'slack'
+    """
+    return Webhook(url, feed, "slack", timeout_s, retries)
 
 
 def console() -> Console:

@@ -43,13 +43,17 @@ __all__ = [
 ]
 
 
-def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
+def parquet(
+    path: str | Path, files_per_batch: int | None = None, follow: bool = False
+) -> FileSource:
     """Parquet files; files_per_batch: at most this many in one batch on Spark.
+
+    follow: in this process, files that come later are read too.
 
     >>> parquet("data/temp", files_per_batch=10).path
     'data/temp'
     """
-    return FileSource("parquet", str(path), files_per_batch=files_per_batch)
+    return FileSource("parquet", str(path), files_per_batch=files_per_batch, follow=follow)
 
 
 def csv(

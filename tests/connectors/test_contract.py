@@ -17,7 +17,7 @@ from windrow.connectors import registry
 from windrow.connectors.contract import Sink, Source
 from windrow.connectors.http.connector import HttpSource
 from windrow.connectors.process_run import ProcessRun
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.schema import StreamSchema, columns_of
 
@@ -30,8 +30,20 @@ DESCRIBED_SOURCES = {
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),
     "http": ("http(waiting = '1 MB')", HttpSource("1 MB")),
     "kafka": ("kafka('t', servers = 'h:1')", sources.kafka("t", "h:1")),
+    "mqtt": (
+        "mqtt('t/#', server = 'mqtt://h', client = 'c')",
+        sources.mqtt("t/#", "mqtt://h", "c"),
+    ),
+    "postgres": (
+        "postgres('t', url = 'u', position = 'id')",
+        sources.postgres("t", "u", "id"),
+    ),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
+    "stdin": ("stdin(format = 'csv')", sources.stdin("csv")),
+    "tcp": ("tcp(7)", sources.tcp(7)),
+    "udp": ("udp(7)", sources.udp(7)),
+    "unix": ("unix('s')", sources.unix("s")),
 }
 DESCRIBED_SINKS = {
     "console": ("console()", sinks.console()),
@@ -50,7 +62,15 @@ DESCRIBED_SINKS = {
     "memory": ("memory()", sinks.memory()),
     "parquet": ("parquet('out', feed = 'changes')", sinks.parquet("out", "changes")),
     "postgres": ("postgres('t', url = 'u')", sinks.postgres("u", "t")),
+    "slack": (
+        "slack('https://h/x', timeout = '3 seconds')",
+        sinks.slack("https://h/x", timeout_s=3),
+    ),
     "sqlite": ("sqlite('t', path = 'x.db', key = 'k')", sinks.sqlite("x.db", "t", key=["k"])),
+    "webhook": (
+        "webhook('https://h/x', retries = 3, header.a = 'b')",
+        sinks.webhook("https://h/x", retries=3, headers={"a": "b"}),
+    ),
 }
 
 
@@ -138,6 +158,9 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
     if not sink.in_process:
         with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
             sink.open_in_process(ProcessRun("q", PLAN))
+    elif name == "kafka":
+        with pytest.raises(DataError, match="WD481"):
+            sink.open_in_process(ProcessRun("q", PLAN))
     elif name == "postgres":
         with pytest.raises(BindingError, match="WB448"):
             sink.open_in_process(ProcessRun("q", PLAN))
@@ -145,6 +168,12 @@ def test_a_sink_is_written_or_shown_in_this_process_or_refused(
         writer = sink.open_in_process(ProcessRun("q", PLAN))
         assert writer.feeds
         writer.close()
+
+
+def test_functions_are_sinks_on_spark_alone() -> None:
+    for sink in (sinks.foreach(print), sinks.upserts(print), sinks.foreach_batch(print)):
+        with pytest.raises(UnsupportedError, match=r"WU503.*'q'"):
+            sink.open_in_process(ProcessRun("q", PLAN))
 
 
 def seen_in(sink: Sink, said: list[Any], capsys: pytest.CaptureFixture[str]) -> int:

@@ -128,6 +128,12 @@ def test_a_session_without_the_connector_says_what_to_add() -> None:
         assert named in str(raised.value)
 
 
+def test_a_sink_with_options_is_a_sink() -> None:
+    sink = sinks.kafka("out", SERVERS, options={"kafka.linger.ms": "5"})
+    assert sinks.sink_of(sink) is sink
+    assert sink.bad_rows_folder is None
+
+
 def test_options_are_not_shown() -> None:
     given = {"kafka.sasl.jaas.config": "password=s3cret"}
     described = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache, partial
 from itertools import count
-from typing import Any
 
 import pytest
 
@@ -39,15 +38,7 @@ def ran(session: DurableSession, first: int, last: int) -> None:
     run(session, first, last, SAVED_STEPS)
 
 
-def seen(session: DurableSession) -> dict[str, Any]:
-    """All but the windows: those that were shared are each query's own after a snapshot."""
-    found = observed(session)
-    del found["windows"]
-    return found
-
-
-def wanted(steps: int) -> dict[str, Any]:
-    return {name: each for name, each in undisturbed(steps).items() if name != "windows"}
+seen, wanted = observed, undisturbed
 
 
 @pytest.mark.parametrize("cut", range(1, len(SAVED_STEPS), 6))
@@ -148,3 +139,39 @@ def test_names_that_were_made_up_go_on() -> None:
     again = opened(folder.after_kill())
     assert again.query("SELECT sum(x) AS x FROM s [1 MINUTE]").name == first.name
     assert again.query("SELECT MIN(x) AS x FROM s [1 MINUTE]").name == "query3"
+
+
+def test_rows_that_queries_share_stay_shared() -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    session.stream("s", "ts timestamp, k int, x int, y double", time="ts")
+    texts = [
+        f"SELECT {by}, SUM({value}) AS v, COUNT(*) AS n FROM s [{minutes} MINUTES] GROUP BY {by}"
+        for by in ("k", "x")
+        for value in ("x", "y")
+        for minutes in (1, 5, 60)
+    ]
+    for number, text in enumerate(texts):
+        session.query(text, name=f"q{number}")
+        rows = range(400 * number, 400 * number + 400)
+        columns = {"ts": [at(i / 10) for i in rows], "k": [i % 3 or None for i in rows]}
+        session.push("s", {**columns, "x": [i % 7 for i in rows], "y": [i / 8 for i in rows]})
+    for number in range(len(texts)):
+        session[f"q{number}"].answers()
+        session[f"q{number}"].changes()
+    assert session.save()
+    again = opened(folder.after_kill())
+    assert again.ingest.pool.nbytes == session.ingest.pool.nbytes > 0
+    assert again.nbytes <= 1.05 * session.nbytes
+    assert (
+        again.windows()
+        .drop_columns(["bytes", "row_bytes"])
+        .equals(session.windows().drop_columns(["bytes", "row_bytes"]))
+    )
+    for each in (session, again):
+        each.push("s", {"ts": at(500), "k": 1, "x": 2, "y": 3.0})
+        each.finish()
+    for number in range(len(texts)):
+        found, wanted_ = again[f"q{number}"], session[f"q{number}"]
+        assert found.result() == wanted_.result()
+        assert found.changes() == wanted_.changes()

@@ -247,6 +247,9 @@ def statements() -> st.SearchStrategy[str]:
         queries().map(lambda text: f"EXPLAIN {text}"),
         queries().map(lambda text: f"CREATE VIEW v AS {text}"),
         queries().map(lambda text: f"create query q as {text} INTO memory('x')"),
+        st.tuples(queries(), expressions()).map(
+            lambda parts: f"CREATE ALERT a AS {parts[0]} WHEN {parts[1]} FOR 90 SECONDS INTO s('x')"
+        ),
         expressions().map(lambda text: f"CREATE FUNCTION f (a INT) RETURNS STRING AS {text}"),
         st.sampled_from(
             [

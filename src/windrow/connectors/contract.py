@@ -217,7 +217,7 @@ def not_read_here(stream: str, source: Source) -> UnsupportedError:
     """The error of a source that only Spark can read."""
     return UnsupportedError(
         "WU502",
-        f"in this process stream {stream!r} can only be read from files",
+        f"in this process stream {stream!r} cannot be read from {source.shown}",
         hint="run the script on Spark: windrow run, without --embedded",
         place=source.place,
     )
@@ -249,7 +249,7 @@ def not_written_here(query: str, place: Place | None) -> UnsupportedError:
     """The error of a query whose sink only Spark has."""
     return UnsupportedError(
         "WU503",
-        f"in this process query {query!r} can be shown or written to files only",
+        f"query {query!r} has a sink that only Spark can write to",
         hint="run the script on Spark: windrow run, without --embedded",
         place=place,
     )

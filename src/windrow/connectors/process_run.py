@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -15,13 +15,24 @@ from windrow.errors import Place, UnsupportedError
 if TYPE_CHECKING:
     from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
+    from windrow.schema import Column
 else:
     HistoryPlan = deferred("windrow.plan.history_plan", "HistoryPlan")
 
-__all__ = ["NO_STATE", "ProcessRun", "feed_columns"]
+__all__ = ["NO_STATE", "AlertShape", "ProcessRun", "RunPlan", "feed_columns"]
 
 # Under which sinks know a run whose state is not kept: the next such run begins anew.
 NO_STATE = "a run without state"
+
+
+@dataclass(frozen=True)
+class AlertShape:
+    """What a sink is told of an alert instead of a plan: the columns of its events behind `at`."""
+
+    select: tuple[Column, ...]
+
+
+RunPlan: TypeAlias = "QueryPlan | HistoryPlan | AlertShape"
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ class ProcessRun:
     """
 
     query: str
-    plan: QueryPlan | HistoryPlan = field(repr=False)
+    plan: RunPlan = field(repr=False)
     batches: int | None = None
     state: str = ""
     place: Place | None = None
@@ -57,7 +68,7 @@ class ProcessRun:
             return self
         return replace(self, state=uuid.uuid4().hex, batches=1)
 
-    def keyed_plan(self, feed: str, place: Place | None = None) -> QueryPlan | HistoryPlan:
+    def keyed_plan(self, feed: str, place: Place | None = None) -> RunPlan:
         """The plan; refused where rows are to be put in place, and have no key."""
         if feed == "upserts" and isinstance(self.plan, HistoryPlan):
             raise UnsupportedError(
@@ -70,11 +81,12 @@ class ProcessRun:
         return self.plan
 
 
-def feed_columns(plan: QueryPlan | HistoryPlan, feed: str) -> pa.Schema:
+def feed_columns(plan: RunPlan, feed: str) -> pa.Schema:
     """The columns of a feed of a query; 'upserts' and 'result' have those of the select list."""
     at = pa.field("at", TIMESTAMP.arrow)
+    bounds = [pa.field("level", pa.string()), pa.field("error_bound", pa.float64())]
     first = {
-        "answers": [at, pa.field("level", pa.string()), pa.field("error_bound", pa.float64())],
+        "answers": [at] if isinstance(plan, AlertShape) else [at, *bounds],
         "changes": [at, pa.field("change", pa.int8())],
     }.get(feed, [])
     return pa.schema([*first, *(pa.field(each.name, each.type.arrow) for each in plan.select)])

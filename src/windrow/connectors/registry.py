@@ -44,7 +44,9 @@ SINKS = {
     "memory": "windrow.connectors.memory",
     "parquet": "windrow.connectors.parquet.connector",
     "postgres": "windrow.connectors.postgres.connector",
+    "slack": "windrow.connectors.webhook.connector",
     "sqlite": "windrow.connectors.sql_tables.connector",
+    "webhook": "windrow.connectors.webhook.connector",
 }
 
 

@@ -8,22 +8,15 @@ the same number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import pyarrow as pa
+from collections.abc import Iterable
 
 from windrow.clocks import COMPLETE
-from windrow.connectors.contract import Writer
-from windrow.connectors.process_run import ProcessRun
 from windrow.durable.changed_job import ChangedJob
 from windrow.durable.errors import files_have_changed, read_otherwise
 from windrow.durable.opening import open_session
 from windrow.durable.session import DurableSession
 from windrow.embedded.job import JobRun, declare_tables
-from windrow.embedded.outlet import Outlet
-from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.outlet import Running
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes
@@ -32,9 +25,6 @@ from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.rows.file_rows import FileRows
-
-if TYPE_CHECKING:
-    from windrow.embedded.history_query import EmbeddedHistoryQuery
 
 __all__ = ["durable_run", "run_durable"]
 
@@ -92,11 +82,8 @@ class _DurableJobRun(JobRun):
         super()._declare_views(streams)
         self.changed.begin_others()
 
-    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+    def _begun(self, query: JobQuery) -> Running:
         return self.changed.begun(query)
-
-    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
-        return _DurableOutlet(self.session, query, running, self._answered)
 
     def _read(self, files: SideBySide, interruption: Interruption) -> None:
         progress = self.session.job_progress
@@ -122,39 +109,3 @@ class _DurableJobRun(JobRun):
     def _finish(self) -> None:
         if not self.session.has_finished:
             super()._finish()
-
-
-class _DurableOutlet(Outlet):
-    """Where a query drains to; that it has is noted when it is written."""
-
-    def __init__(
-        self,
-        session: DurableSession,
-        query: JobQuery,
-        running: EmbeddedQuery | EmbeddedHistoryQuery,
-        answered: Callable[[str, pa.Table], None],
-    ) -> None:
-        self._session = session
-        super().__init__(query, running, answered)
-        self._batches = session.job_progress.written.get(query.name, 0)
-
-    def _opened(self) -> Writer:
-        name, written = self.query.name, self._session.job_progress.written
-        made = super()._opened()
-        self._session.note_written(name, written.get(name, 0))
-        return made
-
-    def _run(self) -> ProcessRun:
-        written = self._session.job_progress.written.get(self.query.name)
-        return replace(super()._run(), batches=written, state=self._session.state_name())
-
-    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
-        # A sink that knows its batches must not be further than what a crash leaves of the log.
-        self._session.sync()
-        super()._write(writer, answers, changes)
-
-    def drain(self) -> None:
-        """Hands on what is new."""
-        with self._session.reading_later():
-            super().drain()
-            self._session.note_written(self.query.name, self._batches)

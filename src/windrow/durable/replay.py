@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.alerts.bound_alert import bound_again
 from windrow.durable.bodies import bad_rows_of, batch_of_body, versions_of_body
 from windrow.durable.decisions import Made
 from windrow.durable.declared import history_of, stream_of, table_of
@@ -139,12 +140,9 @@ class Replay:
         told = record.header
         self._read_again(told["query"], told["what"], told["limit"])
 
-    def _read_again(self, name: str, what: str, limit: int | None) -> None:
+    def _read_again(self, name: str, what: str, limit: int | None) -> pa.Table:
         query = self._session[name]
-        if what == "answers":
-            query.answers()
-        else:
-            query.changes(limit)
+        return query.answers() if what == "answers" else query.changes(limit)
 
     def _saved_tables(self, record: Record) -> None:
         load_tables(self._session, record)
@@ -172,13 +170,14 @@ class Replay:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
         rows = FileRows(batch, tuple(bad_rows_of(told)))
-        self._session.ingest.take_polled(told["stream"], rows, told["position"])
+        position = self._session.ingest.position_of(told)
+        self._session.ingest.take_polled(told["stream"], rows, position)
 
     def _staged(self, record: Record) -> None:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
         rows = FileRows(batch, tuple(bad_rows_of(told)))
-        self._session.ingest.stage(told["stream"], rows, told["position"])
+        self._session.ingest.stage(told["stream"], rows, self._session.ingest.position_of(told))
 
     def _release(self, record: Record) -> None:
         self._session.ingest.release(record.header["stream"], record.header["rows"])
@@ -196,8 +195,20 @@ class Replay:
     def _written(self, record: Record) -> None:
         told = record.header
         self._session.job_progress.written[told["query"]] = told["batches"]
+        changes = None
         for what, limit in told["reads"]:
-            self._read_again(told["query"], what, limit)
+            read = self._read_again(told["query"], what, limit)
+            changes = read if what == "changes" else changes
+        alert = self._session.alert_runs.get(told["query"])
+        if alert is not None:
+            alert.step_again(changes)
+
+    def _alert(self, record: Record) -> None:
+        told = record.header
+        query = self._session[told["name"]]
+        key = tuple(told["key"])
+        bound = bound_again(query.name, query.text, query.plan, key, told["for_us"])
+        self._session.begin_alert(bound, query)
 
     def _state_name(self, record: Record) -> None:
         self._session.job_progress.state_name = record.header["name"]
@@ -291,6 +302,7 @@ _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "tables read": Replay._tables_read,
     "written": Replay._written,
     "state name": Replay._state_name,
+    "alert": Replay._alert,
     "rows": Replay._rows,
     "small batches": Replay._small_batches,
     "set aside": Replay._set_aside,

@@ -6,8 +6,10 @@ from typing import Any
 
 from windrow.durable.queries import DurableQuery
 from windrow.durable.saved_parts import SavedParts, SavedReader
+from windrow.durable.saved_shared import load_readers, saved_readers
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.set_aside import AsideRow
+from windrow.rows.shared_rows import RowPool
 from windrow.runtime.shard import Shard
 from windrow.runtime.trees.tree_shard import TreeShard
 
@@ -33,13 +35,16 @@ def why_not_saved(query: DurableQuery) -> str | None:
     return None
 
 
-def saved_query(query: DurableQuery, parts: SavedParts) -> dict[str, Any]:
+def saved_query(query: DurableQuery, pool: RowPool, parts: SavedParts) -> dict[str, Any]:
     """A query that can be saved."""
+    shared = saved_readers(query, pool, parts)
     ledger = query._ledger
     span = query.reading.span
     return {
         **{name: getattr(query, name) for name in _OWN},
-        "shard": parts.add(query.held_shard.snapshot()),
+        "clock": query.clock,
+        "shared": shared,
+        "shard": None if shared else parts.add(query.held_shard.snapshot()),
         "publisher": parts.add(query._publisher.snapshot()),
         "entries": [parts.add_numbers(each.listed()) for each in query._entries],
         "rows_in": ledger.rows_in,
@@ -55,9 +60,12 @@ def load_query(query: DurableQuery, saved: dict[str, Any], parts: SavedReader) -
     """Back into a query that was registered again."""
     for name in _OWN:
         setattr(query, name, saved[name])
-    query._shard.close()
-    query._readers = ()
-    query._shard = _shard_of(query, parts.data(saved["shard"]))
+    if saved["shard"] is None:
+        load_readers(query, saved["shared"], saved["clock"], parts)
+    else:
+        query._shard.close()
+        query._readers = ()
+        query._shard = _shard_of(query, parts.data(saved["shard"]))
     old = query._publisher
     plan = query.plan.published if isinstance(query.plan, TreePlan) else query.plan
     query._publisher = type(old).restore(plan, parts.data(saved["publisher"]))

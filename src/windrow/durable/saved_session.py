@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from windrow.durable.progress import Progress
 from windrow.durable.records import Record
+from windrow.durable.saved_alerts import load_alert, saved_alert
 from windrow.durable.saved_histories import load_history, saved_history
 from windrow.durable.saved_parts import SavedParts, SavedReader
 from windrow.durable.saved_queries import load_query, saved_query, why_not_saved
+from windrow.durable.saved_shared import load_shared, saved_shared
 from windrow.durable.saved_streams import load_stream, saved_stream
 from windrow.durable.snapshots import Snapshot
 from windrow.plan.serialise import plan_to_json
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_session", "load_tables", "records_of", "saved_session", "why_no_snapshot"]
 
-# Queries that share rows have rows of their own once they are restored: there must be room.
-ROOM_PARTS = 4
+# A snapshot is made in memory: there must be room for what it is made of.
+ROOM_PARTS = 2
 
 
 def why_no_snapshot(session: DurableSession) -> str | None:
@@ -43,9 +45,8 @@ def why_no_snapshot(session: DurableSession) -> str | None:
     if session.past.running() or not is_known:
         return "a query follows a history, or one lacks rows"
     queries = session.running_queries()
-    if sum(query.state_bytes for query in queries) + ingest.pool.nbytes * len(queries) > (
-        session.memory // ROOM_PARTS
-    ):
+    held = sum(query.state_bytes for query in queries) + ingest.pool.nbytes
+    if held > session.memory // ROOM_PARTS:
         return "there may be no room for it"
     return next(filter(None, map(why_not_saved, queries)), None)
 
@@ -63,10 +64,12 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
             {
                 **session.told_of(query),
                 "plan": plan_to_json(query.plan),
-                "state": saved_query(query, parts),
+                "state": saved_query(query, ingest.pool, parts),
             }
             for query in session.running_queries()
         ],
+        "shared": saved_shared(ingest.pool, parts),
+        "governor": session.ingest.governing.state(),
         "streams": {name: saved_stream(each, parts) for name, each in ingest.streams.items()},
         "histories": {
             name: saved_history(each, parts) for name, each in session.past.operators.items()
@@ -77,6 +80,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
         "steps": ingest.steps,
         "unnamed": session.unnamed,
         "progress": asdict(session.job_progress),
+        "alerts": {
+            name: saved_alert(each, parts)
+            for name, each in session.alert_runs.items()
+            if each.query.is_running
+        },
     }
     return header, parts
 
@@ -112,8 +120,9 @@ def load_session(session: DurableSession, record: Record) -> None:
         load_stream(ingest.streams[name], state, parts)
     for name, state in saved["histories"].items():
         load_history(session.past.operators[name], state, parts)
-    for told in saved["queries"]:
-        load_query(session[told["name"]], told["state"], parts)
+    _load_queries(session, saved, parts)
+    for name, told in saved.get("alerts", {}).items():  # states of before there were any lack it
+        load_alert(session, name, told, parts)
     last_us, heartbeats = saved["idle"]
     ingest._idle._last_us.update(last_us)
     ingest._idle._heartbeats.extend(tuple(each) for each in heartbeats)
@@ -121,3 +130,17 @@ def load_session(session: DurableSession, record: Record) -> None:
     ingest.positions.update(saved.get("positions", {}))
     ingest.steps, session.unnamed = saved["steps"], saved["unnamed"]
     session.ingest.progress = Progress(**saved["progress"])
+    if "governor" in saved:
+        ingest.governing.restore(saved["governor"])
+
+
+def _load_queries(session: DurableSession, saved: dict[str, Any], parts: SavedReader) -> None:
+    states = [(session[told["name"]], told["state"]) for told in saved["queries"]]
+    readers = [
+        (reader, told)
+        for query, state in states
+        for reader, told in zip(query.readers, state.get("shared", ()), strict=False)
+    ]
+    load_shared(session.ingest.pool, saved.get("shared", []), readers, parts)
+    for query, state in states:
+        load_query(query, state, parts)

@@ -19,6 +19,7 @@ from windrow.durable.journal import Journal
 from windrow.durable.live_receiver import DurableReceiver
 from windrow.durable.log import Log
 from windrow.durable.log_files import LogReader
+from windrow.durable.noted_alerts import NotedAlerts
 from windrow.durable.queries import DurableHistoryQuery, DurableQuery
 from windrow.durable.replay import Replay
 from windrow.durable.saved_session import saved_session, why_no_snapshot
@@ -46,7 +47,7 @@ SNAPSHOT_BYTES = 256 << 20
 _LOGGER = logging.getLogger(__name__)
 
 
-class DurableSession(ChangingSession):
+class DurableSession(NotedAlerts, ChangingSession):
     """What changes it is in its log before it happens; what was declared can be declared again.
 
     >>> import tempfile

@@ -19,7 +19,8 @@ from windrow.rows.frames import Section, read_frame, write_frame
 
 __all__ = ["Snapshot", "is_snapshot", "newest_snapshot", "remove_unfinished", "write_snapshot"]
 
-SNAPSHOT_VERSION = 1
+# Version 2 has rows that are shared once, and what the governor has decided.
+SNAPSHOT_VERSION = 2
 SNAPSHOTS_KEPT = 2
 _KIND = "session"
 _PREFIX, _SUFFIX, _UNFINISHED = "snapshot-", ".wsnap", ".new"

@@ -5,11 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.stream_ingest import StreamIngest
 
-__all__ = ["EventSubscribers"]
+__all__ = ["EventSubscribers", "Listener"]
+
+
+class Listener(Protocol):
+    """Who is told of what has happened, once it is whole."""
+
+    def tell(self, problems: list[Exception]) -> bool:
+        """Whether there was anything to tell; what goes wrong is added to the problems."""
+
+    def expect_batch(self) -> None:
+        """Something is about to be applied."""
+
+    def keep_up(self) -> None:
+        """Rows were applied, and nobody is told of it yet."""
 
 
 class EventSubscribers:
@@ -19,7 +33,7 @@ class EventSubscribers:
 
     def __init__(self) -> None:
         self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
-        self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
+        self.listening: list[Listener] = []  # queries to which somebody has subscribed, and sinks
         self._has_begun_telling = False
         self._problems: list[Exception] = []  # what functions have raised, in order
 

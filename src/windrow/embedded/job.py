@@ -10,8 +10,7 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.connectors.contract import table_not_read
 from windrow.embedded.live_job import follow_job, is_live
-from windrow.embedded.outlet import Outlet, check_sink, standings
-from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.outlet import Outlet, Running, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import ChangelogLines, give_changes, table_changes
@@ -23,7 +22,7 @@ from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
 if TYPE_CHECKING:
-    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    pass
 
 __all__ = [
     "JobRun",
@@ -154,16 +153,16 @@ class JobRun:
     def _declare_views(self, streams: Iterable[str]) -> None:
         declare_views(self.session, self.job, streams)
 
-    def _begun(self, query: JobQuery) -> EmbeddedQuery | EmbeddedHistoryQuery:
+    def _begun(self, query: JobQuery) -> Running:
         """A query at work."""
         query.check_begins()
         return self.session.query(query.text, query.name)
 
+    def _outlet(self, query: JobQuery, running: Running) -> Outlet:
+        return self.session.outlet_on(query, running, self._answered)
+
     def _declare_tables(self) -> None:
         declare_tables(self.session, self.job.tables.values())
-
-    def _outlet(self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery) -> Outlet:
-        return Outlet(query, running, self._answered)
 
     def _answered(self, query: str, answers: pa.Table) -> None:
         if self.job.queries[query].sink.shows == "answers":

@@ -19,10 +19,11 @@ from windrow.runtime.metric_samples import (
 )
 
 if TYPE_CHECKING:
+    from windrow.embedded.alert_run import AlertRun
     from windrow.embedded.feeding import Feeding
     from windrow.runtime.tables.table_store import TableStore
 
-__all__ = ["session_samples", "source_samples"]
+__all__ = ["alert_samples", "session_samples", "source_samples"]
 
 
 def session_samples(
@@ -55,6 +56,20 @@ def session_samples(
     samples.append(Sample("windrow_memory_bytes", governing.nbytes))
     samples.append(Sample("windrow_memory_budget_bytes", budget))
     samples.append(Sample("windrow_running_queries", len(queries)))
+    return samples
+
+
+def alert_samples(runs: Iterable[AlertRun]) -> list[Sample]:
+    """How many groups are pending and raised, and what was told of them."""
+    samples = []
+    for run in runs:
+        name, machine = run.bound.name, run.machine
+        told = {"raised": machine.raised, "cleared": machine.cleared}
+        for metric, counts in (
+            ("windrow_alert_groups", machine.counts()),
+            ("windrow_alert_events_total", told),
+        ):
+            samples += [Sample(metric, n, (name, state)) for state, n in counts.items()]
     return samples
 
 

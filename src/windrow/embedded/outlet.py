@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -18,12 +18,16 @@ from windrow.jobs.job import JobQuery
 from windrow.jobs.watcher import Standing
 
 if TYPE_CHECKING:
+    from windrow.embedded.alert_run import AlertRun
     from windrow.embedded.history_query import EmbeddedHistoryQuery
     from windrow.plan.relations.tree_plan import TreePlan
 else:
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
-__all__ = ["Outlet", "check_sink", "standings"]
+__all__ = ["Outlet", "Running", "check_sink", "standings"]
+
+
+Running: TypeAlias = "EmbeddedQuery | EmbeddedHistoryQuery"
 
 
 def check_sink(query: JobQuery) -> None:
@@ -41,13 +45,16 @@ class Outlet:
     def __init__(
         self,
         query: JobQuery,
-        running: EmbeddedQuery | EmbeddedHistoryQuery,
+        running: Running,
         answered: Callable[[str, pa.Table], None],
+        alert: AlertRun | None = None,
         before: Outlet | None = None,
     ) -> None:
         check_sink(query)
         self.query = query
         self.running = running
+        self._alert = alert  # its events, and no answers, are what goes to the sink
+        self._pending: dict[str, pa.Table] | None = None  # read, and not written yet
         self.answers = 0  # rows so far
         # Who else is shown all that the sink is given, answers and changes.
         self.observer: Callable[[pa.Table, pa.Table], None] | None = None
@@ -64,6 +71,9 @@ class Outlet:
         return self.query.sink.open_in_process(self._run())
 
     def _run(self) -> ProcessRun:
+        if self._alert is not None:
+            shape = self._alert.bound.shape
+            return ProcessRun(self.query.name, shape, place=self.query.place)
         plan = self.query.plan
         shown = plan.published if isinstance(plan, TreePlan) else plan
         return ProcessRun(self.query.name, shown, place=self.query.place)
@@ -75,25 +85,33 @@ class Outlet:
 
     def drain(self) -> None:
         """Hands on what is new."""
-        answers, changes = self.running.answers(), self.running.changes()
-        self.answers += answers.num_rows
         if self._writer is not None:
-            self._write(self._writer, answers, changes)
+            self._give(self._writer)  # what it has refused before
+        given = self._read()
+        answers = given["answers"]
+        self.answers += answers.num_rows
+        if self._writer is not None and given[self._writer.feeds[0]].num_rows:
+            if "result" in self._writer.feeds:
+                given["result"] = self.running.result()
+            self._pending = {feed: given[feed] for feed in self._writer.feeds}
+            self._give(self._writer)
         if self.observer is not None:
-            self.observer(answers, changes)
+            self.observer(given.get("told", answers), given["changes"])
         if answers.num_rows:
             self._answered(self.query.name, answers)
 
-    def _write(self, writer: Writer, answers: pa.Table, changes: pa.Table) -> None:
-        """Gives a batch to the writer, if the first feed that it asks for has rows."""
-        given = {"answers": answers, "changes": changes}
-        if given[writer.feeds[0]].num_rows == 0:
-            return
-        if "result" in writer.feeds:
-            given["result"] = self.running.result()
-        with self._written():
-            writer.write({feed: given[feed] for feed in writer.feeds}, self._batches)
-        self._batches += 1
+    def _read(self) -> dict[str, pa.Table]:
+        if self._alert is not None:
+            events, told, changes = self._alert.read()
+            return {"answers": events, "changes": changes, "told": told}
+        return {"answers": self.running.answers(), "changes": self.running.changes()}
+
+    def _give(self, writer: Writer) -> None:
+        """Gives the batch that is pending to the writer."""
+        if self._pending is not None:
+            with self._written():
+                writer.write(self._pending, self._batches)
+            self._batches, self._pending = self._batches + 1, None
 
     @contextmanager
     def _written(self) -> Iterator[None]:

@@ -22,6 +22,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.session_carryover import SessionCarryover
 from windrow.embedded.session_reports import SessionReports
+from windrow.embedded.session_sinks import SessionSinks
 from windrow.embedded.session_sources import SessionSources
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
@@ -65,6 +66,7 @@ __all__ = ["EmbeddedSession"]
 
 class EmbeddedSession(
     GivingFunctions,
+    SessionSinks,
     SessionReports,
     SessionTime,
     SessionSources,
@@ -99,6 +101,7 @@ class EmbeddedSession(
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
+        self.alert_runs, self._listeners = {}, []
         self._sources: dict[str, Source] = {}
         self._feeding: Feeding | None = None
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
@@ -403,6 +406,7 @@ class EmbeddedSession(
             self._end_all()
 
     def _end_all(self) -> None:
+        self._close_sinks()
         for query in [*self._queries.values()]:
             query.stop()
         self._histories.stop()

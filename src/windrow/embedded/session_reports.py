@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.ingest import Ingest
-from windrow.embedded.metrics import session_samples, source_samples
+from windrow.embedded.metrics import alert_samples, session_samples, source_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.governor.window_table import query_table, window_table
@@ -21,6 +21,7 @@ from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 
 if TYPE_CHECKING:
+    from windrow.embedded.alert_run import AlertRun
     from windrow.embedded.feeding import Feeding
     from windrow.embedded.history_registry import Histories
 
@@ -36,6 +37,7 @@ class SessionReports:
     _governing: Governing
     _histories: Histories
     _flush: Callable[[], None]
+    alert_runs: dict[str, AlertRun]
     _running: Callable[[], list[EmbeddedQuery]]
     _feeding: Feeding | None
 
@@ -147,7 +149,8 @@ class SessionReports:
         parts = (self._running(), self._governing, self.memory, time.time())
         tables = ingest.tables.stores.values()
         samples = session_samples(ingest.streams, ingest.clock, *parts, tables)
-        return exposition([*samples, *source_samples(self._feeding)])
+        samples += [*source_samples(self._feeding), *alert_samples([*self.alert_runs.values()])]
+        return exposition(samples)
 
     @one_at_a_time
     def histories(self) -> pa.Table:

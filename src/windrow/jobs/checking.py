@@ -9,6 +9,7 @@ from windrow.jobs.functions import NO_MODULES, Modules
 from windrow.jobs.job import Job, with_statement
 from windrow.sql import parse_all
 from windrow.sql.statements import (
+    CreateAlert,
     CreateHistory,
     CreateQuery,
     CreateStream,
@@ -70,7 +71,11 @@ def _streams_of(statement: Statement) -> set[str]:
         return {statement.stream}
     if isinstance(statement, CreateView):
         return _read_by(statement.query)
-    query = statement.select if isinstance(statement, CreateQuery | Explain) else statement
+    query = (
+        statement.select
+        if isinstance(statement, CreateQuery | CreateAlert | Explain)
+        else statement
+    )
     return _read_by(query) if isinstance(query, QueryText) else set()
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from windrow.connectors.contract import Sink, Source, question_not_written
 from windrow.connectors.dead_letters.places import letters_place
 from windrow.connectors.registry import sink_named, source_named
 from windrow.deferred import deferred
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.jobs.alerts import alert_on_spark, alert_sink
 from windrow.jobs.functions import NO_MODULES, Modules, function_of
 from windrow.jobs.settings import JobSettings
 from windrow.plan.catalog import Catalog, View
@@ -27,6 +28,7 @@ from windrow.plan.user_functions import GivenFunction, known_functions
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
 from windrow.sql.statements import (
+    CreateAlert,
     CreateFunction,
     CreateHistory,
     CreateQuery,
@@ -45,10 +47,13 @@ from windrow.sql.statements import (
 from windrow.table_schema import TableSchema, key_of
 
 if TYPE_CHECKING:
+    from windrow.alerts.bound_alert import BoundAlert, bind_alert
     from windrow.history.operator import spec_of
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
     from windrow.sql.query_printer import print_query
 else:
+    BoundAlert = deferred("windrow.alerts.bound_alert", "BoundAlert")
+    bind_alert = deferred("windrow.alerts.bound_alert", "bind_alert")
     spec_of = deferred("windrow.history.operator", "spec_of")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     print_query = deferred("windrow.sql.query_printer", "print_query")
@@ -123,6 +128,7 @@ class JobQuery:
     sink: Sink
     place: Place | None = field(default=None, compare=False)
     mode: Creation = "create"
+    alert: BoundAlert | None = None  # of which it has the rows
 
     def check_begins(self) -> None:
         """Refuses to replace what nobody has begun."""
@@ -221,6 +227,8 @@ class Job:
                     place=stream.place,
                 )
         for query in self.queries.values():
+            if query.alert is not None:
+                raise alert_on_spark(query.name, query.place)
             if isinstance(query.plan, HistoryPlan) and not query.sink.takes_questions:
                 raise question_not_written(query.name, query.sink, query.place)
         for query in self.queries.values():
@@ -291,26 +299,18 @@ def _add(job: Job, statement: Statement) -> None:
 
 
 def _add_known(job: Job, statement: Statement) -> None:
-    if isinstance(statement, CreateStream):
-        _add_stream(job, statement)
-    elif isinstance(statement, CreateTable):
-        _add_table(job, statement)
-    elif isinstance(statement, CreateQuery):
+    if isinstance(statement, CreateQuery):
         place = statement.place
         _add_query(job, statement.name, statement.select, statement.sink, place, statement.mode)
-    elif isinstance(statement, CreateView):
-        _add_view(job, statement)
     elif isinstance(statement, QueryText):
         _add_select(job, statement)
     elif isinstance(statement, Explain):
         job.explained.append(_plan_of(job, statement.select, is_question=True))
-    elif isinstance(statement, CreateHistory):
-        _add_history(job, statement)
     elif isinstance(statement, CreateFunction):
         made = function_of(statement, job.functions, job.modules, job.catalog.time_zone)
         job.functions[made.name] = made
-    elif isinstance(statement, SetOption):
-        _set(job, statement)
+    else:
+        _ADDING[type(statement)](job, statement)
 
 
 def _set(job: Job, statement: SetOption) -> None:
@@ -437,10 +437,10 @@ def _add_query(
 ) -> None:
     kind = "query" if job.catalog.view(name) is None else "view"
     before = job.queries.get(name)
-    is_replaced = mode != "create" and before is not None
+    is_replaced = mode != "create" and before is not None and before.alert is None
     if kind == "view" or name in job.questions or (before is not None and not is_replaced):
         message, hint = f"a {kind} named {name!r} exists already", "choose another name"
-        if before is not None:
+        if before is not None and before.alert is None:
             hint += f", or write CREATE OR REPLACE QUERY {name}, which takes its place"
         raise BindingError("WB517", message, hint=hint, place=place)
     plan = _plan_of(job, select)
@@ -449,6 +449,28 @@ def _add_query(
     job.queries[name] = JobQuery(name, _text_of(select), plan, chosen, place, stays)
 
 
+def _add_alert(job: Job, statement: CreateAlert) -> None:
+    name, place = statement.name, statement.place
+    if job.catalog.view(name) is not None or name in job.queries or name in job.questions:
+        message = f"a query, view or alert named {name!r} exists already"
+        raise BindingError("WB517", message, hint="choose another name", place=place)
+    bound = bind_alert(statement, job.catalog)
+    options = () if statement.sink is None else statement.sink.options
+    says_feed = any(option.lower() == "feed" for option, _ in options)
+    sink = alert_sink(sink_named(statement.sink), name, place, says_feed=says_feed)
+    job.queries[name] = JobQuery(name, bound.text, bound.plan, sink, place, alert=bound)
+
+
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:
     """The same error, pointing at the statement where it has no place of its own."""
     return type(error)(error.code, error.message, hint=error.hint, place=error.place or place)
+
+
+_ADDING: dict[type, Callable[[Job, Any], None]] = {
+    CreateAlert: _add_alert,
+    CreateHistory: _add_history,
+    CreateStream: _add_stream,
+    CreateTable: _add_table,
+    CreateView: _add_view,
+    SetOption: _set,
+}

@@ -7,6 +7,7 @@ their windows are; each query has its own codes and its own range. Expressions a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from operator import attrgetter
@@ -273,6 +274,12 @@ class RowPool:
         if not can_share(plan, algorithm):
             return ()
         return tuple(self.reader(plan, i, clock, query) for i in range(len(plan.inputs)))
+
+    def arrange(self, shared: Sequence[SharedRows]) -> None:
+        """Have these, in this order, before all others."""
+        order = {id(each): number for number, each in enumerate(shared)}
+        places = sorted(self._shared.items(), key=lambda item: order.get(id(item[1]), len(order)))
+        self._shared = dict(places)
 
     def append(self, stream: str, rows: StreamRows) -> Shares:
         """Hold rows of a stream, and prepare them for all that read it."""

@@ -245,6 +245,12 @@ class Shard:
         self._chooser.begin(operator, self.clock)
         self.show_all_on_grid()
 
+    def refill(self, rows: Mapping[int, PreparedRows], clock: int) -> None:
+        """Take the rows of its stores, of a shard that has seen none, and stand at the clock."""
+        self.clock = clock
+        self.advance(rows, clock)
+        self.show_all_on_grid()
+
     def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
         """Windows of these inputs let rows go by other lifetimes, from their floor on."""
         self._lifetimes.update(lifetimes)

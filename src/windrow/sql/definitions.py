@@ -7,8 +7,10 @@ from windrow.sql.endpoints import parse_endpoint, parse_option_name, parse_value
 from windrow.sql.function_definitions import parse_function
 from windrow.sql.operands import parse_type
 from windrow.sql.queries import parse_query_text
-from windrow.sql.spans import parse_positive_span, parse_span
+from windrow.sql.scalar import parse_expression
+from windrow.sql.spans import parse_positive_span, parse_quoted_span, parse_span
 from windrow.sql.statements import (
+    CreateAlert,
     CreateHistory,
     CreateQuery,
     CreateStream,
@@ -38,16 +40,18 @@ def parse_create(cursor: Cursor) -> Statement:
         return _history(cursor)
     if cursor.accept("QUERY"):
         return _query(cursor)
+    if cursor.accept("ALERT"):
+        return _alert(cursor)
     if cursor.accept("VIEW"):
         return _view(cursor)
     if cursor.accept("FUNCTION"):
         return parse_function(cursor)
-    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "VIEW", "FUNCTION"]
-    hint = "CREATE STREAM, TABLE, HISTORY, QUERY, VIEW and FUNCTION are possible"
+    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "ALERT", "VIEW", "FUNCTION"]
+    hint = "CREATE STREAM, TABLE, HISTORY, QUERY, ALERT, VIEW and FUNCTION are possible"
     if cursor.at_any("MATERIALIZED"):
         hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
     raise cursor.expected(
-        "STREAM, TABLE, HISTORY, QUERY, VIEW or FUNCTION", possible=words, hint=hint
+        "STREAM, TABLE, HISTORY, QUERY, ALERT, VIEW or FUNCTION", possible=words, hint=hint
     )
 
 
@@ -239,6 +243,21 @@ def _query(cursor: Cursor, mode: Creation = "create") -> CreateQuery:
     select = parse_query_text(cursor)
     sink = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
     return CreateQuery(name.text, select, sink, cursor.place(name), mode)
+
+
+def _alert(cursor: Cursor) -> CreateAlert:
+    """`name AS SELECT ... WHEN condition FOR 5 MINUTES INTO webhook(...)`."""
+    name = cursor.name("the alert")
+    cursor.expect("AS")
+    select = parse_query_text(cursor)
+    when = parse_expression(cursor) if cursor.accept("WHEN") else None
+    for_us = 0
+    if cursor.accept("FOR"):
+        what = "the time for which the condition holds"
+        is_quoted = cursor.token.kind == "string"
+        for_us = parse_quoted_span(cursor, what) if is_quoted else parse_span(cursor, what)
+    sink = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
+    return CreateAlert(name.text, select, when, for_us, sink, place=cursor.place(name))
 
 
 def _view(cursor: Cursor) -> CreateView:

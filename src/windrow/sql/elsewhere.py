@@ -21,7 +21,8 @@ STATEMENTS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ["SHOW", "DESCRIBE", "DESC", "USE"],
-        "session.streams() and session.queries() list them; in the shell \\d",
+        "session.streams(), session.queries() and session.alerts() list them; in the shell \\d, "
+        "\\alerts",
     ),
 }
 

@@ -6,6 +6,7 @@ from windrow.sql.endpoints import print_endpoint, print_option_name, print_value
 from windrow.sql.query_printer import print_expression, print_query
 from windrow.sql.spans import print_span
 from windrow.sql.statements import (
+    CreateAlert,
     CreateFunction,
     CreateHistory,
     CreateQuery,
@@ -42,6 +43,8 @@ def print_statement(statement: Statement) -> str:
         into = "" if statement.sink is None else f" INTO {print_endpoint(statement.sink)}"
         begin = f"{statement.mode.upper()} QUERY {print_name(statement.name)}"
         return f"{begin} AS {print_query(statement.select)}{into}"
+    if isinstance(statement, CreateAlert):
+        return _create_alert(statement)
     if isinstance(statement, CreateView):
         return f"CREATE VIEW {print_name(statement.name)} AS {print_query(statement.query)}"
     if isinstance(statement, CreateFunction):
@@ -49,6 +52,15 @@ def print_statement(statement: Statement) -> str:
     if isinstance(statement, Explain):
         return f"EXPLAIN {print_query(statement.select)}"
     return _set(statement)
+
+
+def _create_alert(statement: CreateAlert) -> str:
+    printed = f"CREATE ALERT {print_name(statement.name)} AS {print_query(statement.select)}"
+    if statement.when is not None:
+        printed += f" WHEN {print_expression(statement.when)}"
+    if statement.for_us:
+        printed += f" FOR {print_span(statement.for_us)}"
+    return printed if statement.sink is None else f"{printed} INTO {print_endpoint(statement.sink)}"
 
 
 def _create_stream(statement: CreateStream) -> str:

@@ -13,6 +13,7 @@ from windrow.sql.elsewhere import STATEMENTS
 from windrow.sql.queries import parse_query_text, read_nested
 from windrow.sql.refusals import refuse_clause, refuse_rest
 from windrow.sql.statements import (
+    CreateAlert,
     CreateQuery,
     CreateStream,
     CreateTable,
@@ -126,6 +127,8 @@ def _may_follow(statement: Statement) -> tuple[str, ...]:
         return CLAUSES[:-1]
     if isinstance(statement, CreateQuery):
         return CLAUSES if statement.sink is None else ()
+    if isinstance(statement, CreateAlert):
+        return (*CLAUSES[:-1], "WHEN", "FOR", "INTO") if statement.sink is None else ()
     if isinstance(statement, CreateTable):
         return ("PRIMARY KEY", "TIME", "FROM")
     return (

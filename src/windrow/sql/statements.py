@@ -17,6 +17,7 @@ from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
     "CommonTable",
+    "CreateAlert",
     "CreateFunction",
     "CreateHistory",
     "CreateQuery",
@@ -315,6 +316,21 @@ class CreateQuery:
 
 
 @dataclass(frozen=True)
+class CreateAlert:
+    """CREATE ALERT name AS SELECT ... [WHEN condition] [FOR span] [INTO sink(options)].
+
+    when: over the columns of the query; None: each of its rows counts. for_us: how long it holds.
+    """
+
+    name: str
+    select: QueryText
+    when: exp.Expression | None = None
+    for_us: int = 0
+    sink: Endpoint | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class CreateView:
     """CREATE VIEW name AS query."""
 
@@ -363,6 +379,7 @@ Statement = (
     | CreateTable
     | CreateHistory
     | CreateQuery
+    | CreateAlert
     | CreateView
     | CreateFunction
     | Explain

@@ -41,7 +41,7 @@ CLAUSES = (
 NOT_AN_ALIAS = RESERVED | frozenset(
     [
         *("ERROR", "EVERY", "DURATION", "INTO", "OFFSET", "FETCH", "QUALIFY", "WINDOW", "SORT"),
-        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE"),
+        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE", "WHEN", "FOR"),
         *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN", "ASOF"),
     ]
 )

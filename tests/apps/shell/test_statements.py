@@ -157,8 +157,8 @@ def test_what_is_refused_leaves_nothing_behind(typist: Typist) -> None:
     assert (error.code, error.place.column if error.place else 0) == ("WB203", 26)
     rate = "CREATE STREAM r (ts TIMESTAMP, n BIGINT) TIME ts FROM rate();"
     assert refused(typist, rate).code == "WU502"
-    sink = "CREATE QUERY q AS SELECT ts FROM temp [1 DAY] INTO delta('x');"
-    assert refused(typist, sink).code == "WU503"
+    sink = "CREATE ALERT q AS SELECT celsius FROM temp [1 DAY] INTO memory();"
+    assert refused(typist, sink).code == "WU831"
     assert [each["event"] for each in typist.types("\\d")] == ["stream"]
 
 
@@ -185,3 +185,12 @@ def test_a_view_is_declared_and_read(typist: Typist) -> None:
     assert typist.types("SELECT n FROM hot;")[0]["n"] == ROWS
     typist.types("CREATE QUERY q AS SELECT n + 1 AS m FROM hot;")
     assert [row["m"] for row in typist.types("\\watch")] == [ROWS + 1]
+
+
+def test_alerts_are_shown(typist: Typist) -> None:
+    typist.types(BARE)
+    typist.types(
+        "CREATE ALERT hot AS SELECT location, MAX(celsius) AS c FROM temp [1 DAY] "
+        "GROUP BY location WHEN c > 0;"
+    )
+    assert typist.types("SHOW ALERTS;") == typist.types("\\alerts") == []

@@ -124,8 +124,9 @@ def test_a_truncated_file_is_read_to_its_end_in_its_copy(log: Path, is_opened_ag
 
 def test_a_folder_fills(tmp_path: Path) -> None:
     reading = Reading(tmp_path)
-    write(tmp_path / "b", lines(2))
-    write(tmp_path / "a", lines(1))
+    write(tmp_path / "b", lines(1))
+    write(tmp_path / "a", lines(2))
+    os.utime(tmp_path / "b", (1, 1))
     write(tmp_path / ".hidden", lines(7))
     write(tmp_path / "c.tmp", lines(3))
     assert reading.read() == [1, 2]
@@ -141,6 +142,43 @@ def test_a_folder_fills(tmp_path: Path) -> None:
     reading.read()
     assert len(reading.position or {}) == 2
     assert reading.given == [1, 2, 3, 4, 5]
+
+
+def test_files_that_were_rotated_while_nobody_read_are_read(log: Path) -> None:
+    reading = Reading(log)
+    for number in range(6):
+        write(log, lines(number))
+        if number in (0, 3):
+            assert reading.read()[-1:] == [number]
+            reading.reader.close()
+        older = log.with_name(f"log.{9 - number}")
+        log.rename(older)
+        os.utime(older, (100 + number, 100 + number))
+        if number == 2:
+            reading.open()
+    write(log, lines(6))
+    reading.open()
+    assert reading.read() == [4, 5, 6]
+    assert reading.given == [*range(7)]
+
+
+def test_many_files_are_not_all_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_text, "MOST_OPEN", 3)
+    for number in range(20):
+        write(tmp_path / str(number), lines(number))
+        os.utime(tmp_path / str(number), (number + 1, number + 1))
+    reading = Reading(tmp_path)
+    for _ in range(20):
+        reading.read()
+        assert len(reading.reader._files) <= 3
+    assert reading.given == [*range(20)]
+    write(tmp_path / "4", lines(24))
+    assert reading.read() == [24]
+    reading.again()
+    assert [reading.read() for _ in range(9)] == [[]] * 9
+    write(tmp_path / "9", lines(29))
+    assert sorted(map(tuple, (reading.read() for _ in range(9))))[-1:] == [(29,)]
+    assert len(reading.given) == 22
 
 
 def test_a_last_line_without_an_end_is_read_when_it_is_left_alone(log: Path) -> None:

@@ -197,6 +197,8 @@ def test_what_cannot_be_read_is_told(database: Database) -> None:
     away = sources.postgres("readings", "host=/nowhere dbname=x", "id")
     with pytest.raises(TransientError, match="readings"):
         away.open_live(SCHEMA, None)
+    with pytest.raises(DataError, match="WD876"):
+        away.check(SCHEMA)
 
 
 def test_a_server_that_is_started_again(server: Server, database: Database) -> None:

@@ -120,24 +120,28 @@ class Campaign:
         """Kill a run, and cut off the end of its log, or let bytes follow that nobody wrote."""
         while self.counts["torn"] < times:
             folder = self._fresh()
-            self._run(folder, kill_after_s=self._choice.uniform(0, self.lasts_s))
+            notes, never = folder / "synced", 1 << 60
+            disk = partial(Disk, killed, never, synced=notes)
+            self._run(folder, disk, kill_after_s=self._choice.uniform(0, self.lasts_s))
             logs = sorted((folder / STATE).glob("log-*")) if (folder / STATE).is_dir() else []
             if not logs:
                 continue
-            how = self._tear(logs[-1])
+            how = self._tear(logs[-1], _safe_bytes(notes, logs[-1].name))
             self.counts["torn"] += 1
             self._compare(self._run(folder), folder, f"{logs[-1].name} {how}")
 
-    def _tear(self, log: Path) -> str:
+    def _tear(self, log: Path, safe: int) -> str:
+        """What a power cut may leave of what was not synced."""
         size = log.stat().st_size
-        way = self._choice.choice(["cut", "cut", "zeros", "garbage", "bits"])
+        ways = ["cut", "cut", "zeros", "garbage", "bits"] if safe < size else ["zeros", "garbage"]
+        way = self._choice.choice(ways)
         if way in ("zeros", "garbage"):
             count = self._choice.randrange(1, 5_000)
             made = bytes(count) if way == "zeros" else self._choice.randbytes(count)
             with log.open("ab") as file:
                 file.write(made)
             return f"with {count} bytes of {way}"
-        count = self._choice.randrange(1, min(size, self._choice.choice([64, 600, 6_000])) + 1)
+        count = self._choice.randrange(1, size - safe + 1)
         with log.open("r+b") as file:
             if way == "cut":
                 file.truncate(size - count)
@@ -185,6 +189,13 @@ class Campaign:
             shown = "\n".join(f"{name}: {each}\n  not {wanted}" for name, each, wanted in pairs)
             raise DifferenceError(f"{self.name}, {what}: {differing} differ, in {kept}\n{shown}")
         self.counts["compared"] += 1
+
+
+def _safe_bytes(notes: Path, name: str) -> int:
+    """How many bytes of a file were safe."""
+    lines = notes.read_text().splitlines() if notes.exists() else []
+    found = [line.split() for line in lines]
+    return max((int(size) for file, size in found if file == name), default=0)
 
 
 def main() -> None:

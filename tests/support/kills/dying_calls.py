@@ -41,20 +41,36 @@ def refusing(code: int) -> Hit:
 class Disk:
     """Calls of this process from now on; hit: what becomes of those that are chosen.
 
-    first: the number of the first call that is hit, from 1; last: of the last one.
+    first: the number of the first call that is hit, from 1; last: of the last one. synced: a file
+    into which names and sizes of files are written when they are safe on the disk.
     """
 
-    def __init__(self, hit: Hit, first: int, last: int | None = None) -> None:
+    def __init__(
+        self, hit: Hit, first: int, last: int | None = None, synced: Path | None = None
+    ) -> None:
         self.calls = 0
         self.hits = 0
         self._hit = hit
         self._first, self._last = first, first if last is None else last
         for name in _PLAIN:
             setattr(os, name, self._plain(getattr(os, name)))
+        if synced is not None:
+            self._note_synced(synced)
         self._open, self._writev = os.open, os.writev
         os.open, os.writev = self._opened, self._written  # type: ignore[assignment]
         self._write_table = pq.write_table
         pq.write_table = self._table_written
+
+    def _note_synced(self, file: Path) -> None:
+        fsync, notes = os.fsync, os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+        def noted(descriptor: int) -> None:
+            size = os.fstat(descriptor).st_size
+            fsync(descriptor)
+            name = Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+            os.write(notes, f"{name} {size}\n".encode())
+
+        os.fsync = noted
 
     def _is_hit(self) -> bool:
         self.calls += 1

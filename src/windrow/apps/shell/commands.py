@@ -16,6 +16,7 @@ from windrow.apps.shell.pace import pace_of
 from windrow.apps.shell.script import run_script
 from windrow.apps.shell.shown import show_done, show_newest, show_rows, show_text
 from windrow.apps.shell.smart_building import begin_building
+from windrow.apps.shell.statements import show_alerts
 from windrow.apps.shell.waiting import wait_until_read
 from windrow.connectors.files.connector import FileSource
 from windrow.errors import BindingError
@@ -68,8 +69,8 @@ def _help(desk: Desk) -> None:
     given = [f"{name} {command.given}".rstrip() for name, command in COMMANDS.items()]
     texts = [command.text for command in COMMANDS.values()]
     desk.screen.line("Statements end with a semicolon:", "bold")
-    desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE VIEW, CREATE HISTORY, CREATE FUNCTION,")
-    desk.screen.line("  SELECT, EXPLAIN SELECT, SET")
+    desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE ALERT, CREATE VIEW, CREATE HISTORY,")
+    desk.screen.line("  CREATE FUNCTION, SELECT, EXPLAIN SELECT, SET, SHOW ALERTS")
     desk.screen.line("Commands go on a line of their own:", "bold")
     table = pa.table({"command": given, "does": texts})
     if desk.screen.machine:
@@ -224,6 +225,7 @@ COMMANDS = {
     "\\load": Command("SCRIPT", "run the statements of a script", _load, 1, 1),
     "\\again": Command("", "read all files again from their start", _again),
     "\\windows": Command("", "windows: wanted and real width, rows, bytes, level", _windows),
+    "\\alerts": Command("", "groups of alerts that are pending or raised", show_alerts),
     "\\ledger": Command("", "what happened to every row", _ledger),
     "\\late": Command("STREAM", "late rows", _late, 1, 1),
     "\\bad": Command("STREAM", "rows with a bad value or time", _bad, 1, 1),

@@ -29,7 +29,7 @@ def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
         declare_stream(session, bench.job.catalog[name])
     declare_tables(session, bench.job.tables.values())
     declare_views(session, bench.job, query.plan.streams)
-    outlet = Outlet(query, session.query(query.text, query.name), lambda *_: None)
+    outlet = session.outlet_for(query, lambda *_: None)
     try:
         with screen.progress("Reading files") as progress, Interruption() as interruption:
             if _read(bench, session, outlet, progress, interruption):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow.compute as pc
 
 from windrow.apps.shell.desk import Desk
@@ -18,6 +20,7 @@ from windrow.plan.explain_any import explain_any
 from windrow.plan.history_refusals import reads_history
 from windrow.sql import parse_statement
 from windrow.sql.statements import (
+    CreateAlert,
     CreateFunction,
     CreateHistory,
     CreateQuery,
@@ -31,11 +34,16 @@ from windrow.sql.statements import (
     Statement,
 )
 
-__all__ = ["run_parsed", "run_statement"]
+__all__ = ["run_parsed", "run_statement", "show_alerts"]
+
+_SHOW_ALERTS = re.compile(r"\s*SHOW\s+ALERTS\s*;?\s*", re.IGNORECASE)
 
 
 def run_statement(desk: Desk, text: str) -> None:
     """Does what the text of one statement says."""
+    if _SHOW_ALERTS.fullmatch(text):
+        show_alerts(desk)
+        return
     run_parsed(desk, parse_statement(text))
 
 
@@ -51,6 +59,13 @@ def run_parsed(desk: Desk, statement: Statement) -> None:
         with Interruption():
             desk.bench.declare(statement)
         _tell(desk, statement)
+
+
+def show_alerts(desk: Desk) -> None:
+    """What is pending or raised."""
+    with desk.bench.lock:
+        table = desk.bench.session.alerts()
+    show_rows(desk.screen, "alert", table)
 
 
 def _tell(desk: Desk, statement: Statement) -> None:
@@ -72,6 +87,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
         for note in desk.bench.notes:
             desk.screen.note(note)
         desk.bench.notes.clear()
+    elif isinstance(statement, CreateAlert):
+        text = f"alert {statement.name} watches; \\alerts shows what is pending or raised"
+        _done(desk, "alert", statement.name, text)
     elif isinstance(statement, CreateView):
         hint = "it runs while a query reads it"
         _done(desk, "view", statement.name, f"view {statement.name} is declared; {hint}")

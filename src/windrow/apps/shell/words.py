@@ -12,6 +12,7 @@ BEGINNINGS = (
     "WITH",
     "CREATE STREAM",
     "CREATE QUERY",
+    "CREATE ALERT",
     "CREATE OR REPLACE QUERY",
     "REPLACE QUERY",
     "CREATE VIEW",
@@ -19,6 +20,7 @@ BEGINNINGS = (
     "CREATE HISTORY ON",
     "EXPLAIN SELECT",
     "SET",
+    "SHOW ALERTS",
 )
 KEYWORDS = (
     *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "BY", "AS", "ON", "USING"),
@@ -32,7 +34,7 @@ KEYWORDS = (
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
     *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "FUNCTION", "RETURNS", "EXPLAIN", "SET"),
-    *("REPLACE",),
+    *("ALERT", "REPLACE"),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )

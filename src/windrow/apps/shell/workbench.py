@@ -256,7 +256,7 @@ class Workbench:
             self._begin_anew(job)
             return
         before.drain()
-        outlet = Outlet(query, before.running, self._keep_answers, before)
+        outlet = Outlet(query, before.running, self._keep_answers, before=before)
         outlet.running = self._changed(query, statement.mode)
         self.outlets[query.name], self.job = outlet, job
         self.latest.pop(query.name, None)
@@ -308,7 +308,7 @@ class Workbench:
         self._files = [SideBySide({name: (streams[name], each)}) for name, each in self._pushed]
 
     def _at_work(self, query: JobQuery, session: EmbeddedSession) -> Outlet:
-        return Outlet(query, session.query(query.text, query.name), self._keep_answers)
+        return session.outlet_for(query, self._keep_answers)
 
     def _keep_answers(self, query: str, answers: pa.Table) -> None:
         known = self.latest.get(query)

@@ -50,6 +50,13 @@ def letters_place(endpoint: Endpoint | None) -> str | None:
             )
         return path
     folder = sink_named(endpoint).bad_rows_folder
+    if folder is None and endpoint.name.lower() == "kafka":
+        raise BindingError(
+            "WB875",
+            "bad rows are sent to a topic without options",
+            hint="omit the options; or write them to a file: INTO jsonl('bad.jsonl')",
+            place=endpoint.place,
+        )
     if folder is None:
         raise BindingError(
             "WB526",

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded_with_client
-from windrow.connectors.process_run import ProcessRun
+from windrow.connectors.process_run import ProcessRun, RunPlan
 from windrow.connectors.scripted import Scripted
 from windrow.errors import UnsupportedError
 from windrow.schema import DAY_TIME_INTERVAL, ColumnType
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
-    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Delta"]
@@ -47,7 +46,7 @@ class Delta(Sink):
         """The same, on the driver."""
         return self._writer(plan, checkpoint)
 
-    def _writer(self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint) -> Writer:
+    def _writer(self, plan: RunPlan, checkpoint: SinkCheckpoint) -> Writer:
         for column in plan.select:
             if _has_span(column.type):
                 raise UnsupportedError(

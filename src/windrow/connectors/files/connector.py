@@ -70,7 +70,10 @@ class FileSource(Source):
         """Follows files, or reads them to their end."""
         if not self.follow:
             return super().open_live(schema, position)
-        return cast("LiveReader", loaded("files.live_text").LiveText(schema, self, position))
+        if self.is_text:
+            return cast("LiveReader", loaded("files.live_text").LiveText(schema, self, position))
+        made = loaded("files.live_parquet").LiveParquet(schema, self, position)
+        return cast("LiveReader", made)
 
     @property
     def is_local(self) -> bool:
@@ -141,6 +144,7 @@ def _files(format_: str) -> Callable[[Options], FileSource]:
             options.text("path"),
             files_per_batch=options.count("files_per_batch"),
             place=options.place,
+            follow=options.flag("follow", False),
         )
 
     return described
@@ -171,7 +175,7 @@ def _csv(options: Options) -> FileSource:
 
 
 SOURCES = {
-    "parquet": Scripted(("path", "files_per_batch"), _files("parquet")),
+    "parquet": Scripted(("path", "files_per_batch", "follow"), _files("parquet")),
     "csv": Scripted(("path", "header", "delimiter", "files_per_batch", "follow"), _csv),
     "jsonl": Scripted(("path", "files_per_batch", "format", "follow"), _json_lines),
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_files import check_names
 from windrow.connectors.files.listing import listed, rotated_from
-from windrow.connectors.files.tailed_file import Mark, TailedFile
+from windrow.connectors.files.tailed_file import Mark, RestingFile, TailedFile
 from windrow.connectors.line_rows import LineRows
 from windrow.connectors.live import Lag, LiveReader, Polled, Position, TransientError
 from windrow.connectors.whole_lines import LONGEST_LIVE_LINE_BYTES, whole_end
@@ -28,6 +28,9 @@ LOOK_EVERY_S = 0.05
 LOOK_PART = 20
 # A file that was renamed may still be written for a while; so may a line without its end.
 LEAVING_S = 5.0
+# So many files stay open; of others those that nobody has written into for a while are closed.
+MOST_OPEN = 128
+UNKNOWN = -1
 UNTERMINATED_S = 5.0
 
 
@@ -36,7 +39,7 @@ class GivenUpError(TransientError):
 
 
 class LiveText(LiveReader):
-    """The files that a path means, now and later, each from its beginning on and in order of names.
+    """The files that a path means, now and later, each from its beginning on, the oldest first.
 
     Its position is a mark for each file that is there, by the number of its inode.
     """
@@ -52,6 +55,7 @@ class LiveText(LiveReader):
         self._lines = LineRows(schema, source, source.format, source.delimiter)
         self._marks = {key: Mark.of(saved) for key, saved in (position or {}).items()}
         self._files: dict[str, TailedFile] = {}
+        self._resting: dict[str, RestingFile] = {}
         self._look_at_s, self._has_looked = now_s(), False
         self._forgotten = False  # whether the position has lost files since it was last given
 
@@ -87,9 +91,9 @@ class LiveText(LiveReader):
         return Polled(rows, position, Lag(unread, "bytes"))
 
     def _in_order(self) -> Iterator[TailedFile]:
-        """Files that have something unread: what is on its way out first, then by name."""
+        """Files that have something unread, the oldest first."""
         some = [file for file in self._files.values() if file.unread]
-        yield from sorted(some, key=lambda each: (not each.is_leaving, str(each.path)))
+        yield from sorted(some, key=_place_of)
 
     # ---- which files there are
 
@@ -104,26 +108,33 @@ class LiveText(LiveReader):
         self._has_looked = True
         for file in [*self._files.values()]:
             self._see_again(file, found, now_s)
-        for key, path in found.items():
-            if key not in self._files:
-                self._begin(path, now_s)
+        for key in [key for key in self._resting if key not in found]:
+            self._forget(key)
+        for key in [key for key in self._resting if key in found]:
+            self._wake(key, found[key], now_s)
+        known = self._files.keys() | self._resting.keys()
+        new = sorted((_age_of(path), path) for key, path in found.items() if key not in known)
+        for _, path in new[: max(0, MOST_OPEN - len(self._files))]:
+            self._begin(path, now_s)
         took_s = time.perf_counter() - before_s
         self._look_at_s = now_s + max(LOOK_EVERY_S, LOOK_PART * took_s)
 
     def _resume(self, found: dict[str, Path], now_s: float) -> None:
         """Files of a position: under their names, or others that rotation has given them."""
         for key, mark in [*self._marks.items()]:
+            if key in found:
+                self._resting[key] = RestingFile(found[key], UNKNOWN, UNKNOWN, mark)
+                continue
             del self._marks[key]
             self._forgotten = True
-            path = found.get(key)
-            own = [path] if path is not None else []
-            for candidate in [*own, *rotated_from(Path(mark.path), by_inode=key)]:
+            for candidate in rotated_from(Path(mark.path), by_inode=key):
                 file = _opened(candidate, now_s)
                 if file is None:
                     continue
                 if file.key not in self._files and file.fits(mark):
                     file.go_on(mark)
                     self._add(file, is_listed=file.key in found)
+                    self._find_later(Path(mark.path), file, found, now_s)
                     break
                 file.close()
 
@@ -147,6 +158,52 @@ class LiveText(LiveReader):
                 file.go_on(known.mark())
         self._add(file, is_listed=True)
 
+    def _find_later(
+        self, path: Path, before: TailedFile, found: dict[str, Path], now_s: float
+    ) -> None:
+        """Files that had the name of one after it was rotated, and were rotated since."""
+        if not before.is_leaving:
+            return
+        for later in rotated_from(path):
+            for key in _key_of(later):
+                if key in self._files or key in found or key in self._marks:
+                    continue
+                file = _opened(later, now_s)
+                if file is None:
+                    continue
+                # A copy of it, perhaps packed, is as old as it is itself.
+                is_copy = before.offset > 0 and file.fits(before.mark())
+                if file.modified_ns <= before.modified_ns or is_copy:
+                    file.close()
+                else:
+                    self._add(file, is_listed=False)
+
+    def _wake(self, key: str, path: Path, now_s: float) -> None:
+        """A file that is closed: it is opened where it was, if somebody has written into it."""
+        resting = self._resting[key]
+        if len(self._files) >= MOST_OPEN:
+            return  # at a later look
+        try:
+            if resting.is_as_it_was(path.stat()):
+                return
+        except OSError:
+            return  # it has gone meanwhile
+        file = _opened(path, now_s)
+        if file is None:
+            return
+        del self._resting[key]
+        if file.fits(resting.mark):
+            file.go_on(resting.mark)
+        else:
+            self._forgotten = self._marks.pop(key, None) is not None or self._forgotten
+            self._save_rest(path, resting.mark, now_s)
+        self._add(file, is_listed=True)
+
+    def _forget(self, key: str) -> None:
+        self._files.pop(key, None)
+        self._resting.pop(key, None)
+        self._forgotten = self._marks.pop(key, None) is not None or self._forgotten
+
     def _see_again(self, file: TailedFile, found: dict[str, Path], now_s: float) -> None:
         size = file.size
         file.look(now_s)
@@ -154,22 +211,27 @@ class LiveText(LiveReader):
             file.path, file.is_leaving = found[file.key], False
         elif not file.is_leaving:
             file.is_leaving, file.changed_at_s = True, now_s
+            self._find_later(file.path, file, found, now_s)
         if file.offset and file.size != size and file.is_another:
-            self._save_rest(file, now_s)
+            self._save_rest(file.path, file.mark(), now_s)
             file.begin_again()
             self._marks.pop(file.key, None)
             self._forgotten = True
-        is_over = now_s - file.changed_at_s >= LEAVING_S and not file.unread
-        if file.is_leaving and is_over:
+        is_old = time.time() - file.modified_ns / 1e9 >= LEAVING_S
+        is_left_alone = now_s - file.changed_at_s >= LEAVING_S
+        if file.unread or not (is_left_alone or (is_old and not file.is_leaving)):
+            return
+        if file.is_leaving:
             file.close()
-            del self._files[file.key]
-            self._forgotten = self._marks.pop(file.key, None) is not None or self._forgotten
+            self._forget(file.key)
+        elif len(self._files) >= MOST_OPEN and file.offset:
+            file.close()
+            self._resting[file.key] = self._files.pop(file.key).resting()
 
-    def _save_rest(self, file: TailedFile, now_s: float) -> None:
+    def _save_rest(self, path: Path, mark: Mark, now_s: float) -> None:
         """What a file had that was truncated, and is not read, is in the copy made of it."""
-        mark = file.mark()
-        for path in rotated_from(file.path):
-            copy = _opened(path, now_s)
+        for beside in rotated_from(path):
+            copy = _opened(beside, now_s)
             if copy is None:
                 continue
             if copy.key not in self._files and copy.fits(mark):
@@ -241,6 +303,11 @@ class LiveText(LiveReader):
         return end
 
 
+def _place_of(file: TailedFile) -> tuple[bool, int, str]:
+    """What is on its way out goes first: who writes may have begun the next one already."""
+    return not file.is_leaving, file.modified_ns, str(file.path)
+
+
 def _is_waited_for(file: TailedFile) -> bool:
     """Whether what is unread of a file is no whole line yet."""
     return file.looked_size == file.size
@@ -251,6 +318,13 @@ def _key_of(path: Path) -> Iterator[str]:
         yield str(path.stat().st_ino)
     except OSError:
         return
+
+
+def _age_of(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _opened(path: Path, now_s: float) -> TailedFile | None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from windrow.connectors.files.packed_file import PackedFile
 
-__all__ = ["Mark", "TailedFile"]
+__all__ = ["Mark", "RestingFile", "TailedFile"]
 
 # A mark is made of so many bytes at most.
 MARKED_BYTES = 256
@@ -38,6 +38,19 @@ class Mark(NamedTuple):
         return cls(*saved)
 
 
+class RestingFile(NamedTuple):
+    """A file that is read as far as it goes, and is not open any more."""
+
+    path: Path
+    size: int
+    modified_ns: int
+    mark: Mark
+
+    def is_as_it_was(self, status: os.stat_result) -> bool:
+        """Whether nobody has written into it since."""
+        return (status.st_size, status.st_mtime_ns) == (self.size, self.modified_ns)
+
+
 @dataclass
 class TailedFile:
     """A file that is open; size: as it was last seen. line: the number of the next one, from 1."""
@@ -52,6 +65,7 @@ class TailedFile:
     tail: bytes = b""
     packed: PackedFile | None = None
     changed_at_s: float = 0.0
+    modified_ns: int = 0
     looked_size: int = -1  # at which no whole line was found behind the offset
     is_leaving: bool = False  # its name is that of another file now, or of none
     skips_line: bool = False  # the rest of a line that was too long
@@ -73,9 +87,10 @@ class TailedFile:
 
     def look(self, now_s: float) -> None:
         """See how large it is now."""
-        size = os.fstat(self.file).st_size
-        if size != self.size:
-            self.size, self.changed_at_s = size, now_s
+        status = os.fstat(self.file)
+        self.modified_ns = status.st_mtime_ns
+        if status.st_size != self.size:
+            self.size, self.changed_at_s = status.st_size, now_s
 
     @property
     def unread(self) -> int:
@@ -130,6 +145,10 @@ class TailedFile:
     def _tail_at(self, offset: int) -> bytes:
         count = min(MARKED_BYTES, offset)
         return self.bytes_at(offset - count, count)
+
+    def resting(self) -> RestingFile:
+        """What is kept of it while it is closed."""
+        return RestingFile(self.path, self.size, self.modified_ns, self.mark())
 
     def close(self) -> None:
         """Give its descriptor back."""

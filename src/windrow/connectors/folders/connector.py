@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_batches_per_file, check_feed
 from windrow.connectors.loading import loaded
-from windrow.connectors.process_run import ProcessRun, feed_columns
+from windrow.connectors.process_run import ProcessRun, RunPlan, feed_columns
 from windrow.connectors.scripted import Scripted
 from windrow.errors import BindingError, Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
-    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "CsvFiles", "FolderSink", "JsonlFiles"]
@@ -52,9 +51,7 @@ class FolderSink(Sink):
         """The same, on the driver; begin() tells it how far the checkpoint is."""
         return self._writer(plan, checkpoint, None)
 
-    def _writer(
-        self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint, batches: int | None
-    ) -> Writer:
+    def _writer(self, plan: RunPlan, checkpoint: SinkCheckpoint, batches: int | None) -> Writer:
         schema = feed_columns(plan, self.feed)
         part = loaded("folders.writer")
         return cast("Writer", part.FolderWriter(self, schema, checkpoint, batches))

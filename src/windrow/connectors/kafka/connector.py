@@ -238,16 +238,9 @@ class KafkaSink(Sink):
         _check_word("feed", self.feed, KAFKA_FEEDS, self.place)
 
     @property
-    def bad_rows_folder(self) -> str:
+    def bad_rows_folder(self) -> str | None:
         """The topic: a stream's bad rows may go there, if the brokers take them from anybody."""
-        if self.options:
-            raise BindingError(
-                "WB875",
-                f"bad rows are sent to topic {self.topic!r} without options",
-                hint="omit the options; or write them to a file: INTO jsonl('bad.jsonl')",
-                place=self.place,
-            )
-        return f"kafka://{self.servers}/{self.topic}"
+        return None if self.options else f"kafka://{self.servers}/{self.topic}"
 
     @property
     def replay(self) -> Replay:

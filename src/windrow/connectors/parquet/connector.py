@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_batches_per_file, check_feed
 from windrow.connectors.loading import loaded
-from windrow.connectors.process_run import ProcessRun, feed_columns
+from windrow.connectors.process_run import ProcessRun, RunPlan, feed_columns
 from windrow.connectors.scripted import Scripted
 from windrow.errors import Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
-    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Parquet"]
@@ -68,7 +67,7 @@ class Parquet(Sink):
         return super().open_in_process(run)
 
     def _folder_writer(
-        self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint, batches: int | None
+        self, plan: RunPlan, checkpoint: SinkCheckpoint, batches: int | None
     ) -> Writer:
         schema = feed_columns(plan, self.feed)
         part = loaded("folders.writer")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.loading import loaded_with_client
-from windrow.connectors.process_run import ProcessRun
+from windrow.connectors.process_run import ProcessRun, RunPlan
 from windrow.connectors.scripted import Scripted
 from windrow.connectors.table_feeds import TABLE_FEEDS, check_table_feed
 from windrow.errors import BindingError, Place
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
-    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Postgres"]
@@ -59,7 +58,7 @@ class Postgres(Sink):
         """The same, on the driver."""
         return self._writer(plan, checkpoint)
 
-    def _writer(self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint) -> Writer:
+    def _writer(self, plan: RunPlan, checkpoint: SinkCheckpoint) -> Writer:
         part = loaded_with_client("postgres.writer", "PostgreSQL", "postgres")
         return cast("Writer", part.PostgresWriter(self, plan, checkpoint))
 

@@ -6,15 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from windrow.connectors.contract import Source
+from windrow.connectors.live import TransientError
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_only import ProcessOnlySource
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.errors import BindingError, DataError, Place, WindrowError
 from windrow.event_time import span_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from windrow.connectors.live import Guarantee, LiveReader, Position
     from windrow.connectors.options import Options
     from windrow.schema import StreamSchema
@@ -26,7 +25,7 @@ _TABLE = re.compile(r"[^\s.;()]+(?:\.[^\s.;()]+)?")
 
 
 @dataclass(frozen=True)
-class PostgresSource(Source):
+class PostgresSource(ProcessOnlySource):
     """A table, or a SELECT, whose new rows are asked for again and again.
 
     position: a column that new rows have larger, such as a number from a sequence. overlap: how far
@@ -100,27 +99,20 @@ class PostgresSource(Source):
         return f"postgres('{text}', position = '{self.position}')"
 
     def check(self, schema: StreamSchema) -> None:
-        """Refuses what PostgreSQL does not answer as rows of the stream."""
-        self.open_live(schema, None).close()
+        """Refuses what PostgreSQL does not answer as rows of the stream, and a server that is away.
+
+        Once it runs, a source waits for its server.
+        """
+        try:
+            self.open_live(schema, None).close()
+        except TransientError as problem:
+            hint = "start the server, correct url=, or check whether it can be reached from here"
+            raise DataError("WD876", str(problem), hint=hint, place=self.place) from None
 
     def open_live(self, schema: StreamSchema, position: Position | None) -> LiveReader:
         """A reader with a connection of its own."""
         reader = loaded_with_client("postgres.polling", "PostgreSQL", "postgres")
         return cast("LiveReader", reader.PostgresReader(self, schema, position))
-
-    def check_on_spark(self, schema: StreamSchema) -> None:
-        """Refuses it: Spark has no such source."""
-        raise UnsupportedError(
-            "WU871",
-            f"stream {schema.name!r} cannot be read from {self.shown} on Spark",
-            hint="run the script in this process: windrow run --embedded",
-            place=self.place,
-        )
-
-    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
-        """Refuses it."""
-        self.check_on_spark(schema)
-        raise AssertionError("it is refused")
 
     def _wrong(self, name: str, value: str, hint: str) -> BindingError:
         message = f"{name} cannot be {value!r} for PostgreSQL"

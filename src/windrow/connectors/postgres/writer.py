@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import psycopg
 import pyarrow as pa
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from windrow.connectors.batch_record import BatchRecord
 from windrow.connectors.contract import SinkCheckpoint, Writer
 from windrow.connectors.net_changes import NetChanges
+from windrow.connectors.postgres.address import address_of, said_without_password
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
 from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
-from windrow.connectors.process_run import feed_columns
-from windrow.errors import BindingError, DataError
+from windrow.connectors.process_run import RunPlan, feed_columns
+from windrow.errors import DataError
 from windrow.plan.model import QueryPlan
-
-if TYPE_CHECKING:
-    from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["PostgresWriter"]
 
@@ -29,7 +27,6 @@ Done = TypeVar("Done")
 # A batch whose commit was cut off may have arrived or not; its number tells, so a second attempt
 # is safe, and saves a restart when a server goes and comes back.
 ATTEMPTS = 2
-CONNECT_TIMEOUT_S = 10
 LOCK_TIMEOUT = "60s"
 # One number for all sessions of Windrow: two of them must not make the same table at once.
 CREATION_LOCK = 0x77696E64726F7721
@@ -38,10 +35,8 @@ CREATION_LOCK = 0x77696E64726F7721
 class PostgresWriter(Writer):
     """The table of one query; each transaction has a connection of its own."""
 
-    def __init__(
-        self, sink: Postgres, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint
-    ) -> None:
-        self._address = _address(sink)
+    def __init__(self, sink: Postgres, plan: RunPlan, checkpoint: SinkCheckpoint) -> None:
+        self._address = address_of(sink.url)
         self._feed = sink.feed
         is_keyed = sink.feed == "upserts"
         self._net = NetChanges(cast("QueryPlan", plan), sink.key) if is_keyed else None
@@ -108,10 +103,7 @@ class PostgresWriter(Writer):
             return work(cursor)
 
     def _failed(self, problem: psycopg.Error, doing: str) -> DataError:
-        said = problem.diag.message_primary or str(problem).partition("\n")[0]
-        password = str(self._address.get("password") or "")
-        if password:
-            said = said.replace(password, "***")
+        said = said_without_password(problem, self._address)
         return DataError(
             "WD413",
             f"PostgreSQL failed while {doing}: {type(problem).__name__}: {said}",
@@ -134,19 +126,3 @@ class _Statements:
         text = sql.SQL(statement.replace("?", "%s"))
         self._cursor.execute(text.format(sql.Identifier(*name)), values)
         return None if self._cursor.description is None else self._cursor.fetchone()
-
-
-def _address(sink: Postgres) -> dict[str, Any]:
-    """What to connect to; an address that cannot be read is not repeated, for it holds secrets."""
-    try:
-        words = conninfo.conninfo_to_dict(sink.url)
-    except psycopg.Error:
-        raise BindingError(
-            "WB448",
-            "the address of the PostgreSQL server cannot be read",
-            hint="write postgresql://user@host:port/database, or 'host=... dbname=... user=...'",
-        ) from None
-    given = {name: value for name, value in words.items() if value is not None}
-    # No statement is prepared: a pooler between may give each transaction another connection.
-    defaults = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "windrow"}
-    return {**defaults, **given, "client_encoding": "utf8", "prepare_threshold": None}

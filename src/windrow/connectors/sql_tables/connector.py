@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.loading import loaded, loaded_with_client
-from windrow.connectors.process_run import ProcessRun
+from windrow.connectors.process_run import ProcessRun, RunPlan
 from windrow.connectors.scripted import Scripted
 from windrow.connectors.table_feeds import TABLE_FEEDS, check_table_feed
 from windrow.errors import BindingError, Place
@@ -16,7 +16,6 @@ from windrow.errors import BindingError, Place
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
     from windrow.connectors.sql_tables.database import Database
-    from windrow.plan.history_plan import HistoryPlan
     from windrow.plan.model import QueryPlan
 
 __all__ = ["SINKS", "Duckdb", "SqlTable", "Sqlite"]
@@ -74,7 +73,7 @@ class SqlTable(Sink):
         """The same, on the driver."""
         return self._writer(plan, checkpoint)
 
-    def _writer(self, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint) -> Writer:
+    def _writer(self, plan: RunPlan, checkpoint: SinkCheckpoint) -> Writer:
         return cast("Writer", loaded("sql_tables.writer").TableWriter(self, plan, checkpoint))
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pyarrow as pa
 
 from windrow.connectors.batch_record import BatchRecord
 from windrow.connectors.contract import SinkCheckpoint, Writer
 from windrow.connectors.net_changes import NetChanges
-from windrow.connectors.process_run import feed_columns
+from windrow.connectors.process_run import RunPlan, feed_columns
 from windrow.connectors.sql_tables.connector import SqlTable
 from windrow.connectors.sql_tables.database import Database
 from windrow.errors import DataError
 from windrow.plan.model import QueryPlan
-
-if TYPE_CHECKING:
-    from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["TableWriter"]
 
@@ -26,9 +23,7 @@ __all__ = ["TableWriter"]
 class TableWriter(Writer):
     """The table of one query; a file that was closed is opened again by the next batch."""
 
-    def __init__(
-        self, sink: SqlTable, plan: QueryPlan | HistoryPlan, checkpoint: SinkCheckpoint
-    ) -> None:
+    def __init__(self, sink: SqlTable, plan: RunPlan, checkpoint: SinkCheckpoint) -> None:
         self._sink, self._kind = sink, sink.database()
         is_keyed = sink.feed == "upserts"
         self._net = NetChanges(cast("QueryPlan", plan), sink.key) if is_keyed else None

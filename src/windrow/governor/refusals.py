@@ -44,14 +44,22 @@ def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError
     )
 
 
-def outgrown(held: int, budget: int, refused: Refused | None) -> AdmissionError:
-    """Windows of a query on Spark that hold too much, at any width that the queries allow."""
+def outgrown(held: int, budget: int, refused: Refused | None, beside: int = 0) -> AdmissionError:
+    """Windows of a query on Spark that hold too much, at any width that the queries allow.
+
+    beside: what of it continuous questions hold.
+    """
     advice = "connect with more memory=, or shorten windows"
+    what, of_it = "the windows hold", ""
+    if beside:
+        advice += ", or stop continuous questions with many groups"
+        what = "windows and continuous questions hold"
+        of_it = f" (questions {show_memory(beside)})"
     if refused is not None:
         advice = _advice(refused, _budget_for(refused, budget))
     return AdmissionError(
         "WA411",
-        f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
+        f"{what} {show_memory(held)}{of_it}, the budget is {show_memory(budget)}",
         hint=f"{advice}; with a checkpoint the query resumes where it stopped",
     )
 

@@ -231,3 +231,24 @@ def test_after_a_restart_a_narrow_window_is_known_to_be_narrow(tmp_path: Path) -
         query.batch(rows(5 * number, 5, 40))
         again.after_batch()
     assert windows_of(query)[0].state().width_us == 60 * SECOND
+
+
+def test_what_continuous_questions_hold_counts(tmp_path: Path) -> None:
+    query, beside = driven(tmp_path, SUM), [0]
+    governing = Governing(200_000, lambda: [query], lambda: beside[0])
+    for number in range(16):
+        query.batch(rows(5 * number, 5, 40))
+        governing.after_batch()
+    assert not query.status.limits.lifetimes
+    held, beside[0] = governing.nbytes, 127_000
+    assert governing.nbytes == held + 127_000
+    for number in range(16, 24):
+        query.batch(rows(5 * number, 5, 40))
+        governing.after_batch()
+    assert windows_of(query)[0].state().width_us < 60 * SECOND
+    assert governing.nbytes <= 200_000
+    with pytest.raises(AdmissionError, match="WA41"):
+        governing.admit(driven(tmp_path, FULL, "next"))
+    alone = Governing(100_000, list, lambda: 100_001)
+    with pytest.raises(AdmissionError, match=r"(?s)WA411.*questions"):
+        alone.after_batch()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.spark.checkpoint.question_checkpoint import QuestionCheckpoint
+from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_query import SparkHistoryQuery
 from windrow.spark.driver.history_registry import HistoryRegistry
 from windrow.spark.monitoring.session_metrics import SessionMetrics
@@ -33,6 +34,7 @@ class ContinuousQuestions:
     _temporary: Path | None
     _catalog: Catalog
     _sources: dict[str, DataFrame]
+    _governing: Governing
     _histories: HistoryRegistry
     _questions: dict[str, SparkHistoryQuery]
     _metrics: SessionMetrics
@@ -42,10 +44,16 @@ class ContinuousQuestions:
         plan = bind_history(select, self._catalog, schemas, continuous=True)
         checkpoint = QuestionCheckpoint(self._root, name, is_lasting=self._temporary is None)
         source = self._sources[plan.streams[0]]
-        given = (plan, source, checkpoint, (text, self._catalog.time_zone))
+        asked, after_batch = (text, self._catalog.time_zone), self._governing.after_batch
+        given = (plan, source, checkpoint, asked, after_batch)
         query = self._questions[name] = SparkHistoryQuery(self._spark, name, *given)
         self._metrics.follow()
         return query
+
+    def _bytes_of_questions(self) -> int:
+        """What those hold that run, for the budget."""
+        running = [each for each in self._questions.values() if each.run.is_active]
+        return sum(each.status.live_bytes for each in running)
 
     def _questions_of(self, stream: str) -> list[SparkHistoryQuery]:
         return [each for each in self._questions.values() if stream in each.plan.streams]

@@ -32,11 +32,17 @@ NEAR_PARTS = 32
 class Governing:
     """Governs the windows of a session's running queries under `budget` bytes.
 
+    beside: bytes that count, too, and cannot be governed: those of continuous questions.
     Batches of several queries end in several threads: one at a time is looked at.
     """
 
-    def __init__(self, budget: int, running: Callable[[], Sequence[GovernedQuery]]) -> None:
-        self._budget, self._running = budget, running
+    def __init__(
+        self,
+        budget: int,
+        running: Callable[[], Sequence[GovernedQuery]],
+        beside: Callable[[], int] = int,
+    ) -> None:
+        self._budget, self._running, self._beside = budget, running, beside
         self._lock = threading.RLock()
         self._governor = WindowGovernor(self, budget, "WA412", is_thorough=False)
 
@@ -47,7 +53,7 @@ class Governing:
         """
         with self._lock:
             measured = self.windows()
-            foreseen = partial(_foreseen, measured, windows_of(query))
+            foreseen = partial(_foreseen, measured, windows_of(query), self.fixed_bytes())
             self._governor.admit(query.name, foreseen, measured)
 
     def started(self, query: GovernedQuery) -> None:
@@ -81,7 +87,7 @@ class Governing:
             return  # what was decided has not reached the windows yet
         refused = self._governor.review("memory is short", is_short=True)
         if held > self._budget and not self._has_pending_order():
-            raise outgrown(held, self._budget, refused)
+            raise outgrown(held, self._budget, refused, self._beside())
 
     def _has_pending_order(self) -> bool:
         return any(query.has_pending_order for query in self._running())
@@ -96,8 +102,8 @@ class Governing:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the windows of all running queries, in all their buckets."""
-        return sum(query.status.window_bytes for query in self._running())
+        """Bytes of the windows of all running queries, in all their buckets, and of questions."""
+        return self._beside() + sum(query.status.window_bytes for query in self._running())
 
     @property
     def case(self) -> str:
@@ -121,8 +127,8 @@ class Governing:
         return max((each for each in clocks if each is not None), default=START_OF_TIME)
 
     def fixed_bytes(self) -> float:
-        """Nothing lies outside of the windows."""
-        return 0.0
+        """What continuous questions hold."""
+        return float(self._beside())
 
     def available_bytes(self, windows: Sequence[MeasuredWindow]) -> float:
         """The budget less what a batch brings."""
@@ -134,7 +140,10 @@ class Governing:
 
 
 def _foreseen(
-    measured: Sequence[MeasuredWindow], new: Sequence[MeasuredWindow], is_average: bool
+    measured: Sequence[MeasuredWindow],
+    new: Sequence[MeasuredWindow],
+    fixed_bytes: float,
+    is_average: bool,
 ) -> MeasuredTables:
     """The tables with the windows of a query that does not run yet."""
     telling = [each for each in measured if each.has_width and not each.is_filtered]
@@ -144,7 +153,7 @@ def _foreseen(
         rates = [each.rate_for(range_us, is_average=is_average) for each in of_stream]
         return max(rates, default=0.0)
 
-    running = measured_tables(measured, is_average=is_average)
+    running = measured_tables(measured, fixed_bytes, is_average=is_average)
     own = measured_tables(new, rate_of=rate_of, is_average=is_average)
     windows, demands = running.windows + own.windows, running.demands + own.demands
     return MeasuredTables(windows, demands, running.fixed_bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -47,11 +48,12 @@ class SparkHistoryQuery(PlannedQuery, Query):
         source: DataFrame,
         checkpoint: QuestionCheckpoint,
         text: tuple[str, str],
+        after_batch: Callable[[], None],
     ) -> None:
         super().__init__(name, threading.RLock())
         self.plan = plan
         self._outlet = QuestionOutlet(name, plan, checkpoint)
-        self.run = QuestionRun(spark, plan, self._outlet, source, checkpoint, text)
+        self.run = QuestionRun(spark, plan, self._outlet, source, checkpoint, text, after_batch)
 
     def start(
         self, sink: object, trigger: str | None = None, split: Split | None = None

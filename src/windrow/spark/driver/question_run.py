@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -33,10 +33,11 @@ class QuestionRun(StreamingRun):
         source: DataFrame,
         checkpoint: QuestionCheckpoint,
         text: tuple[str, str],
+        after_batch: Callable[[], None],
     ) -> None:
         super().__init__(spark, checkpoint, f"query {checkpoint.query!r}", 1)
         self._plan, self._outlet, self._source = plan, outlet, source
-        self._checkpoint = checkpoint
+        self._checkpoint, self._after_batch = checkpoint, after_batch
         self._text = question_text(history_text(plan.history), *text)
 
     def start(self, sink: object, trigger: str | None) -> None:
@@ -72,6 +73,7 @@ class QuestionRun(StreamingRun):
             return
         (given,) = batch.outputs
         self._outlet.write(HistoryOutput.from_bytes(given), batch.number)
+        self._after_batch()
 
     @property
     def clock_us(self) -> int | None:

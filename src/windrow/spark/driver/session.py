@@ -126,7 +126,7 @@ class SparkWindrowSession(
         self._tables: dict[str, TableFeed] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._questions: dict[str, SparkHistoryQuery] = {}
-        self._governing = Governing(self.memory, self._running)
+        self._governing = Governing(self.memory, self._running, self._bytes_of_questions)
         self._histories = HistoryRegistry(spark, self._root, buckets)
         heard = (session_mark(self._root), self._operator_members, self._other_runs)
         self._metrics = SessionMetrics(spark, self._queries, self.memory, *heard)

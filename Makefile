@@ -111,6 +111,7 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/live_selects.py
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/nexmark/run.py
+	@$(BIN)/python benchmarks/nexmark/on_spark.py
 	@$(BIN)/python benchmarks/governor.py
 	@$(BIN)/python benchmarks/error_bounds.py
 	@$(BIN)/python benchmarks/history.py

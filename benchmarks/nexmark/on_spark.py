@@ -43,6 +43,7 @@ PER_SECOND = 5_000  # 40 seconds: windows of 10 seconds fill, and rows leave the
 WARM_EVENTS = 10_000
 BATCHES, WARM_BATCHES = 4, 1
 BUCKETS = 2
+RIGHT = {True: "yes", False: "NO", None: "-"}
 
 
 def main() -> int:
@@ -100,21 +101,28 @@ def _measured(spark: SparkSession, name: str, options: argparse.Namespace) -> di
             return row
         row |= {"spark_kind": own.kind, "spark_is_right": own_is_right(query, own, tables, run)}
         row |= _figures("spark", row["rows"], run)
-    row["ratio"] = round(row["windrow_per_cpu_s"] / row["spark_per_cpu_s"], 2)
+    rates = row["windrow_per_cpu_s"], row["spark_per_cpu_s"]
+    row["ratio"] = round(rates[0] / rates[1], 2) if all(rates) else None
     return row
 
 
 def _figures(whose: str, rows: int, run: SparkRun) -> dict[str, Any]:
     """Rows per CPU second: of the whole run, and of the later half of its batches."""
-    half = len(run.cpu_at_batch) // 2
-    later_s = run.cpu_at_batch[-1] - run.cpu_at_batch[half - 1]
-    later_rows = rows * (len(run.cpu_at_batch) - half) / len(run.cpu_at_batch)
+    with_rows = run.cpu_at_batch[:BATCHES]  # Spark may add one that only closes windows
+    half = BATCHES // 2
+    later_s = with_rows[-1] - with_rows[half - 1]
+    later_rows = rows * (BATCHES - half) / BATCHES
     return {
-        f"{whose}_per_cpu_s": round(rows / run.cpu_s),
-        f"{whose}_later_per_cpu_s": round(later_rows / later_s) if half else None,
+        f"{whose}_per_cpu_s": _rate(rows, run.cpu_s),
+        f"{whose}_later_per_cpu_s": _rate(later_rows, later_s),
         f"{whose}_cpu_s": round(run.cpu_s, 2),
         f"{whose}_told": run.told,
     }
+
+
+def _rate(rows: float, seconds: float) -> int | None:
+    """None where the CPU time of a worker that ended meanwhile is in no process any more."""
+    return round(rows / seconds) if seconds > 0 else None
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
@@ -132,7 +140,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         cells += [_thousands(row, "windrow_per_cpu_s"), _thousands(row, "windrow_later_per_cpu_s")]
         cells.append(f"{row['windrow_told']:,}")
         if "spark_kind" in row:
-            cells += [row["spark_kind"], "yes" if row["spark_is_right"] else "NO"]
+            cells += [row["spark_kind"], RIGHT[row["spark_is_right"]]]
             cells += [_thousands(row, "spark_per_cpu_s"), _thousands(row, "spark_later_per_cpu_s")]
             cells += [f"{row['spark_told']:,}", str(row["ratio"])]
         table.add_row(*cells)

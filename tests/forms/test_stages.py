@@ -51,6 +51,16 @@ STAGED = {
     f"SELECT n, SUM(10 / (n - 1)) AS t FROM {COUNTED} GROUP BY n ON ERROR SET ASIDE": 2,
     f"SELECT l, (SELECT COUNT(*) FROM c [2 SECONDS]) AS n FROM {JOINED}": 2,
     "SELECT k, s, COUNT(*) AS n FROM a [2 SECONDS] GROUP BY ROLLUP (k, s)": 2,
+    # Relations of a row, of which all buckets have copies.
+    f"SELECT k, s, n FROM {COUNTED} WHERE n = (SELECT MAX(n) FROM {COUNTED})": 2,
+    f"SELECT k, n, x.t FROM {COUNTED} LEFT JOIN (SELECT SUM(l) AS t FROM {JOINED}) AS x"
+    " ON q.n > x.t": 2,
+    f"SELECT k, n FROM {COUNTED} WHERE n > ALL (SELECT COUNT(*) FROM b [1 SECOND]) EVERY"
+    " (1 SECOND)": 2,
+    f"SELECT x.t, COUNT(*) AS m FROM (SELECT MIN(n) AS t FROM {COUNTED}) AS x JOIN {JOINED} ON"
+    " q.l >= x.t GROUP BY x.t": 3,
+    f"SELECT k, l FROM {JOINED} WHERE NOT EXISTS (SELECT 1 FROM (SELECT l FROM c [2 SECONDS]"
+    " ORDER BY l DESC, k LIMIT 1) AS x WHERE x.l < q.l)": 2,
     # Groups that are begun in the buckets of the first stage.
     f"SELECT s, COUNT(*) AS n, SUM(l) AS t, MAX(d) AS d, COUNT(l) AS c FROM {JOINED} GROUP BY s"
     " EVERY (1 SECOND)": 2,

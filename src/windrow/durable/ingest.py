@@ -267,11 +267,23 @@ class DurableIngest(Ingest):
             stream.set_aside(rows.bad)
             super()._take(stream, PushedRows(rows.batch))
 
+    def _moved(self, stream: str, position: Position) -> dict[str, Any]:
+        """What a record has of a position: of many files or partitions few have changed."""
+        before = self.positions.get(stream, {})
+        changed = {key: value for key, value in position.items() if before.get(key) != value}
+        return {"moved": changed, "gone": [key for key in before if key not in position]}
+
+    def position_of(self, told: dict[str, Any]) -> Position:
+        """The position that a record says."""
+        gone, before = set(told["gone"]), self.positions.get(told["stream"], {})
+        moved: Position = told["moved"]
+        return {key: value for key, value in before.items() if key not in gone} | moved
+
     def take_polled(self, stream: str, rows: FileRows, position: Position) -> None:
         """Rows of a source and its position, in one record."""
         name = self.open_stream(stream).schema.name
         self.flush()
-        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        told = {"stream": name, **self._moved(name, position), **bad_rows_header(rows.bad)}
         with self.journal.applying("polled", [batch_body(rows.batch)], **told):
             super().take_polled(name, rows, position)
 
@@ -279,7 +291,7 @@ class DurableIngest(Ingest):
         """Rows of a source and its position, which are applied later."""
         name = self.open_stream(stream).schema.name
         self.flush()
-        told = {"stream": name, "position": position, **bad_rows_header(rows.bad)}
+        told = {"stream": name, **self._moved(name, position), **bad_rows_header(rows.bad)}
         with self.journal.applying("staged", [batch_body(rows.batch)], **told):
             super().stage(name, rows, position)
 

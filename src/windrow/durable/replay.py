@@ -170,13 +170,14 @@ class Replay:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
         rows = FileRows(batch, tuple(bad_rows_of(told)))
-        self._session.ingest.take_polled(told["stream"], rows, told["position"])
+        position = self._session.ingest.position_of(told)
+        self._session.ingest.take_polled(told["stream"], rows, position)
 
     def _staged(self, record: Record) -> None:
         stream, told = self._stream_of(record), record.header
         batch = batch_of_body(record.sections[0], stream.schema.arrow)
         rows = FileRows(batch, tuple(bad_rows_of(told)))
-        self._session.ingest.stage(told["stream"], rows, told["position"])
+        self._session.ingest.stage(told["stream"], rows, self._session.ingest.position_of(told))
 
     def _release(self, record: Record) -> None:
         self._session.ingest.release(record.header["stream"], record.header["rows"])

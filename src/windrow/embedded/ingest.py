@@ -79,8 +79,6 @@ class Ingest(LiveIngest):
         self.lock = lock
         self.is_by_arrival = is_by_arrival
         self._idle, self._may_be_idle = IdleStreams(), False
-        self.positions, self.staged = {}, {}
-        self.queued_bytes: Callable[[], int] = lambda: 0  # of what sources have given
         self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
         self._histories = histories
@@ -119,8 +117,7 @@ class Ingest(LiveIngest):
 
     def _bytes_beside(self) -> int:
         """Bytes that are not governed, but count."""
-        staged = sum(rows.nbytes for rows in self.staged.values()) if self.staged else 0
-        return self._histories.nbytes + self.tables.nbytes + self.queued_bytes() + staged
+        return self._histories.nbytes + self.tables.nbytes + self.live_bytes
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""
@@ -280,10 +277,6 @@ class Ingest(LiveIngest):
         for name, to_us in self._idle.heartbeats(self.streams, queries, now_us).items():
             self._idle.record(name, to_us, now_us)
             raise_first([self._move_to(self.streams[name], to_us)])
-
-    def heartbeats(self) -> pa.Table:
-        """The newest heartbeats that silent streams were given."""
-        return self._idle.table()
 
     def change_table(
         self, name: str, given_for: Callable[[TableSchema], GivenVersions], rows: int

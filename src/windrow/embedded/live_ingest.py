@@ -35,6 +35,21 @@ class LiveIngest(IngestSteps, EventSubscribers):
     _may_be_idle: bool
     _now_us: Callable[[], int]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.positions, self.staged = {}, {}
+        self.queued_bytes: Callable[[], int] = lambda: 0  # of what sources have given
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of rows that sources have given, and that are not applied."""
+        staged = sum(rows.nbytes for rows in self.staged.values()) if self.staged else 0
+        return self.queued_bytes() + staged
+
+    def heartbeats(self) -> pa.Table:
+        """The newest heartbeats that silent streams were given."""
+        return self._idle.table()
+
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         raise NotImplementedError
 

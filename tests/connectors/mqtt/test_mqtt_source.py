@@ -205,7 +205,7 @@ def test_sources_that_cannot_be() -> None:
             sources.mqtt(**{**good, **given})  # type: ignore[arg-type]
     with pytest.raises(BindingError, match=r"WB878.*'y'"):
         sources.mqtt("t", "mqtt://h", "c", from_message={"y": "topic"}).check(SCHEMA)
-    with pytest.raises(UnsupportedError, match="WU872"):
+    with pytest.raises(UnsupportedError, match="WU871"):
         sources.mqtt("t", "mqtt://h", "c").check_on_spark(SCHEMA)
     secret = sources.mqtt("t", "mqtt://me:s3cret@h", "c")
     assert "s3cret" not in repr(secret)

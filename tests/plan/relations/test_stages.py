@@ -36,8 +36,23 @@ STAGED = {
         "sends 1 to one bucket",
     ],
     f"SELECT l, (SELECT COUNT(*) FROM c [2]) AS n FROM {JOINED}": [
-        "stage 2, in one bucket, because a join has no equality, so any rows may match",
+        "stage 2, in 4 buckets",
         "stage 1, in 4 buckets by a.k, b.k, c in the first",
+        "sends 1 by all that it holds",
+        "sends 2 from the first bucket to all buckets, because one row is computed from all others",
+    ],
+    # The largest of each bucket go to all, and each finds the largest of these.
+    f"SELECT k, n FROM {COUNTED} WHERE n = (SELECT MAX(n) FROM {COUNTED})": [
+        "stage 2, in 4 buckets",
+        "stage 1, in 4 buckets by a.k, a.s",
+        "sends 1 by all that it holds",
+        "sends 2 to all buckets",
+    ],
+    # One row with one row is not worth many buckets.
+    f"SELECT x.m - y.n AS d FROM (SELECT COUNT(*) AS m FROM {COUNTED}) AS x,"
+    " (SELECT COUNT(*) AS n FROM b [2]) AS y": [
+        "stage 2, in one bucket, because a join has no equality, so any rows may match",
+        "stage 1, in 4 buckets by a.k, a.s, b in the first",
         "sends 1 to one bucket",
         "sends 2 from the first bucket to one bucket, because one row is computed from all others",
     ],

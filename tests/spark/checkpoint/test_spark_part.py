@@ -8,7 +8,12 @@ import pytest
 from pyspark.errors import PySparkException
 
 from windrow.errors import CheckpointError
-from windrow.spark.checkpoint.spark_part import check_spark_part, checkpoint_trouble, last_offsets
+from windrow.spark.checkpoint.spark_part import (
+    check_spark_part,
+    checkpoint_trouble,
+    last_offsets,
+    takes_frames,
+)
 from windrow.spark.driver.failures import failure_of
 from windrow.storage import Storage
 
@@ -36,6 +41,16 @@ def test_one_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
     spark = Storage(tmp_path / "spark", make=False)
     check_spark_part(spark, -1)
     assert not (tmp_path / "spark").exists()
+
+
+@pytest.mark.parametrize("called", ["transformWithStateInPandasExec", "other", None])
+def test_an_operator_of_frames_is_known(tmp_path: Path, called: str | None) -> None:
+    """Of a checkpoint with several operators the first one tells for all."""
+    told = tmp_path / "state" / "0" / "_metadata" / "v2"
+    if called is not None:
+        told.mkdir(parents=True)
+        (told / "0").write_text(f'v2\n{{"operatorInfo":{{"operatorName":"{called}"}}}}')
+    assert takes_frames(Storage(tmp_path, make=False)) == (called is not None and called[0] == "t")
 
 
 def test_lost_offsets_are_missed(tmp_path: Path) -> None:

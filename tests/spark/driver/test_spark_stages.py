@@ -22,6 +22,10 @@ STAGED = {
         "SELECT n, COUNT(*) AS m FROM (SELECT k, COUNT(*) AS n FROM a [4 SECONDS] GROUP BY k) AS q"
         " GROUP BY n EVERY (1 SECOND)"
     ),
+    "most-rows": (
+        "SELECT k, n FROM (SELECT k, COUNT(*) AS n FROM a [4 SECONDS] GROUP BY k) AS q WHERE n ="
+        " (SELECT MAX(n) FROM (SELECT k, COUNT(*) AS n FROM a [4 SECONDS] GROUP BY k) AS r)"
+    ),
     "first-rows": "SELECT k, l, s FROM a [3 SECONDS] ORDER BY d DESC, l LIMIT 3 OFFSET 1",
     "other-keys": (
         "SELECT q.s, COUNT(*) AS n, MAX(q.x) AS x FROM (SELECT a.s, c.x FROM a [2 SECONDS] LEFT"

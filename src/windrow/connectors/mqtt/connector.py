@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from windrow.connectors.contract import Source
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_only import ProcessOnlySource
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.errors import BindingError, Place, WindrowError
 from windrow.event_time import span_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from windrow.connectors.live import Guarantee, LiveReader, Position
     from windrow.connectors.options import Options
     from windrow.schema import StreamSchema
@@ -41,7 +39,7 @@ class ServerAddress:
 
 
 @dataclass(frozen=True)
-class MqttSource(Source):
+class MqttSource(ProcessOnlySource):
     """Topics, with + and # for any part and all parts; several with commas between.
 
     client: the name under which the broker keeps what comes while nobody reads; one job, one name.
@@ -157,20 +155,6 @@ class MqttSource(Source):
         """A reader with a connection of its own."""
         reader = loaded_with_client("mqtt.reader", "MQTT", "mqtt")
         return cast("LiveReader", reader.MqttReader(self, schema, position))
-
-    def check_on_spark(self, schema: StreamSchema) -> None:
-        """Refuses it: Spark has no such source."""
-        raise UnsupportedError(
-            "WU872",
-            f"stream {schema.name!r} cannot be read from {self.shown} on Spark",
-            hint="run the script in this process: windrow run --embedded",
-            place=self.place,
-        )
-
-    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
-        """Refuses it."""
-        self.check_on_spark(schema)
-        raise AssertionError("it is refused")
 
     def _wrong(self, problem: str, hint: str) -> BindingError:
         return BindingError("WB878", f"mqtt() {problem}", hint=hint, place=self.place)

@@ -40,6 +40,9 @@ BATCH_BYTES = 8 << 20
 GATHERING_S = 0.005
 # So long the broker has to let the client in, and to take its topics.
 ANSWER_S = 10.0
+LEAVE_S = 1.0
+# Nothing is ever published there.
+NO_TOPIC = "windrow/nothing"
 # The loop is not turned while rows wait to be taken: the broker must bear that.
 KEEPALIVE_S = 300
 _TAKEN_OVER = "Session taken over"
@@ -75,6 +78,7 @@ class MqttReader(LiveReader):
         self._came: list[tuple[MQTTMessage, int]] = []
         self._bytes = 0
         self._answer: ReasonCode | None = None  # of the last thing that was asked
+        self._is_answered = False
         self._client = self._made()
         try:
             self._connect(is_lost=position is not None)
@@ -111,8 +115,19 @@ class MqttReader(LiveReader):
     def close(self) -> None:
         """Takes leave; the broker keeps what comes, and what was not acknowledged."""
         self._client.on_disconnect = None
+        if self._client.is_connected():
+            self._await_acknowledgements()
         self._client.disconnect()
         self._client.loop(0.0)
+
+    def _await_acknowledgements(self) -> None:
+        """A broker may drop what it has not read when a client goes: it is asked, and answers."""
+        deadline, self._is_answered = time.monotonic() + LEAVE_S, False
+        code, _ = self._client.unsubscribe(NO_TOPIC)
+        while code == MQTTErrorCode.MQTT_ERR_SUCCESS and not self._is_answered:
+            if time.monotonic() > deadline:
+                return
+            code = self._client.loop(0.05)
 
     # ---- the connection
 
@@ -136,6 +151,7 @@ class MqttReader(LiveReader):
         client.on_message = self._message
         client.on_connect = self._answered
         client.on_subscribe = self._subscribed
+        client.on_unsubscribe = self._unsubscribed
         client.on_disconnect = self._disconnected
         return client
 
@@ -223,6 +239,9 @@ class MqttReader(LiveReader):
     ) -> None:
         wrong = (each for each in answers if each.is_failure)
         self._answer = next(wrong, answers[0])
+
+    def _unsubscribed(self, _client: Client, _data: Any, _mid: int, _a: Any, _given: Any) -> None:
+        self._is_answered = True
 
     def _disconnected(
         self, _client: Client, _data: Any, _flags: Any, answer: ReasonCode, _given: Any

@@ -6,16 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from windrow.connectors.contract import Source
 from windrow.connectors.live import TransientError
 from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.process_only import ProcessOnlySource
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, DataError, Place, UnsupportedError, WindrowError
+from windrow.errors import BindingError, DataError, Place, WindrowError
 from windrow.event_time import span_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from windrow.connectors.live import Guarantee, LiveReader, Position
     from windrow.connectors.options import Options
     from windrow.schema import StreamSchema
@@ -27,7 +25,7 @@ _TABLE = re.compile(r"[^\s.;()]+(?:\.[^\s.;()]+)?")
 
 
 @dataclass(frozen=True)
-class PostgresSource(Source):
+class PostgresSource(ProcessOnlySource):
     """A table, or a SELECT, whose new rows are asked for again and again.
 
     position: a column that new rows have larger, such as a number from a sequence. overlap: how far
@@ -115,20 +113,6 @@ class PostgresSource(Source):
         """A reader with a connection of its own."""
         reader = loaded_with_client("postgres.polling", "PostgreSQL", "postgres")
         return cast("LiveReader", reader.PostgresReader(self, schema, position))
-
-    def check_on_spark(self, schema: StreamSchema) -> None:
-        """Refuses it: Spark has no such source."""
-        raise UnsupportedError(
-            "WU871",
-            f"stream {schema.name!r} cannot be read from {self.shown} on Spark",
-            hint="run the script in this process: windrow run --embedded",
-            place=self.place,
-        )
-
-    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
-        """Refuses it."""
-        self.check_on_spark(schema)
-        raise AssertionError("it is refused")
 
     def _wrong(self, name: str, value: str, hint: str) -> BindingError:
         message = f"{name} cannot be {value!r} for PostgreSQL"

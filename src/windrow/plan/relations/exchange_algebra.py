@@ -18,12 +18,14 @@ __all__ = ["LocalAggregate", "LocalTopRows", "Received", "Sent"]
 class Received(Relation):
     """The relation of this number that the stage below sends, as all its buckets have it.
 
-    begins: whether it may have rows before any row of a stream has come.
+    begins: whether it may have rows before any row of a stream has come. is_small: whether no
+    bucket of the stage below sends more than one row of it.
     """
 
     number: int
     given: tuple[Field, ...]
     begins: bool = False
+    is_small: bool = False
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -59,6 +59,8 @@ def _where(plan: TreePlan, node: Received) -> str:
     """Which bucket of the stage above a row goes to."""
     if not plan.partitioning.is_sharded:
         return "to one bucket"
+    if node.number in plan.partitioning.spread:
+        return "to all buckets"
     names = {field.id: field.name for field in node.fields}
 
     def named(leaf: Expr) -> str:

@@ -20,6 +20,7 @@ from windrow.plan.relations.algebra import (
     Aggregate,
     AggregateCall,
     AnswerWindow,
+    AtMostOne,
     Filter,
     Item,
     Project,
@@ -28,12 +29,12 @@ from windrow.plan.relations.algebra import (
     TopRows,
     Unnest,
     ValidRows,
-    Values,
     walk_relations,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.exact_sums import summed_in_words
 from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
+from windrow.plan.relations.first_rows import has_first_rows
 from windrow.plan.relations.references import FreshIds, passed
 from windrow.plan.relations.rules.partial_aggregates import partial_of
 from windrow.plan.relations.tree_partitioning import can_be_partitioned
@@ -90,20 +91,7 @@ def _is_last(relation: Relation) -> bool:
 
     Rows that are there before any row has come are told by one bucket: the publisher knows when.
     """
-    return can_be_partitioned(relation) and not _begins(relation)
-
-
-def _begins(relation: Relation) -> bool:
-    """Whether it may have rows before any row of a stream has come."""
-    return any(map(_has_first_rows, walk_relations(relation)))
-
-
-def _has_first_rows(node: Relation) -> bool:
-    if isinstance(node, Block):
-        return node.plan.kind == "aggregate" and not node.plan.group_by
-    if isinstance(node, Aggregate):
-        return not node.groups
-    return isinstance(node, Values) or (isinstance(node, Received) and node.begins)
+    return can_be_partitioned(relation) and not has_first_rows(relation)
 
 
 def _cut(relation: Relation, fresh: FreshIds, grid_us: int) -> _Cut:
@@ -148,7 +136,8 @@ class _Cutting:
             self._parts.append(part)
             self._alone.append(alone)
         number = len(self._parts) - 1 if self._is_apart else self._parts.index(part)
-        return Received(number, part.fields, _begins(part))
+        begins, is_small = has_first_rows(part), _has_one_row(part)
+        return Received(number, part.fields, begins, is_small)
 
     def _split(self, node: Relation) -> tuple[Relation, Callable[[Relation], Relation]] | None:
         """What a bucket can do of the node, and what the node is over that of all buckets."""
@@ -194,6 +183,19 @@ class _Cutting:
         values = (*passed(item.field for item in groups), *(step.value for step in found))
         lower = LocalAggregate(node.input, own, first)
         return lower, lambda received: Project(Aggregate(received, groups, second), values)
+
+
+def _has_one_row(part: Relation) -> bool:
+    """Whether a bucket has at most one row of it."""
+    if isinstance(part, Block):
+        return part.plan.kind == "aggregate" and not part.plan.group_by
+    if isinstance(part, Aggregate):
+        return not part.groups
+    if isinstance(part, TopRows):
+        return part.limit == 1 and not part.partition
+    if isinstance(part, AtMostOne):
+        return not part.by
+    return isinstance(part, Project | Filter) and _has_one_row(part.input)
 
 
 def _is_wide_sum(call: AggregateCall) -> bool:

@@ -1,5 +1,7 @@
 """How tables are partitioned with the rows of a tree: by their keys, or as a copy in each bucket.
 
+The same holds of relations with a row or so that a stage is given.
+
 The versions of a row must meet in one bucket, wherever its other columns lead it: so a table can be
 partitioned by nothing but columns of its key. Where a join asks for others, and keeps no row of
 the table for its own sake, each bucket has a copy of the table.
@@ -19,13 +21,15 @@ from windrow.plan.relations.algebra import (
     walk_relations,
 )
 from windrow.plan.relations.blocks import Block
-from windrow.plan.relations.leaves import ViewScan
+from windrow.plan.relations.exchange_algebra import Received
+from windrow.plan.relations.leaves import Values, ViewScan
 from windrow.plan.relations.references import read_ids, substituted
 
 __all__ = [
     "Place",
     "clash",
     "copied_inputs",
+    "copied_relations",
     "copied_tables",
     "places_of_tables",
     "way_of_table",
@@ -33,8 +37,8 @@ __all__ = [
     "words_of_tables",
 ]
 
-# An input of a block by its number; a relation that a stage is given, with 0; a table by its name,
-# with 0 where each row is in one bucket, and 1 where all have copies.
+# An input of a block by its number; a table by its name, or a relation that a stage is given, with
+# 0 where each row is in one bucket, and 1 where all have copies.
 Place = tuple[Relation | str, int]
 Way = Mapping[Place, Expr | None]
 
@@ -62,18 +66,28 @@ def copied_inputs(node: Join | AsOfJoin) -> Iterator[tuple[Relation, Way]]:
     if isinstance(node, Join) and node.kind == "inner":
         sides.append((node.right, node.left))
     for kept, other in sides:
-        tables = _tables_alone(other)
-        if tables:
-            yield kept, {(name, _COPIED): None for name in tables}
+        copied = _copied_alone(other)
+        # What meets small relations only is not worth many buckets.
+        if copied and not (_given_rows(other) and _given_rows(kept)):
+            yield kept, {(each, _COPIED): None for each in copied}
 
 
-def _tables_alone(relation: Relation) -> tuple[str, ...]:
-    """The tables of a relation that reads nothing else; none where it does."""
+def _given_rows(relation: Relation) -> bool:
+    """Whether all that it reads are small relations that the stage is given."""
+    copied = _copied_alone(relation)
+    return bool(copied) and not any(isinstance(each, str) for each in copied)
+
+
+def _copied_alone(relation: Relation) -> tuple[Relation | str, ...]:
+    """The tables and small relations of what reads nothing else; none where it does."""
     nodes = list(walk_relations(relation))
-    if any(isinstance(node, Block | ViewScan) for node in nodes):
+    if any(isinstance(node, Block | ViewScan | Values) for node in nodes):
         return ()
-    found = (node.table for node in nodes if isinstance(node, TableScan | VersionScan))
-    return tuple(dict.fromkeys(found))
+    given = [node for node in nodes if isinstance(node, Received)]
+    if not all(node.is_small for node in given):
+        return ()
+    tables = (node.table for node in nodes if isinstance(node, TableScan | VersionScan))
+    return tuple(dict.fromkeys([*tables, *given]))
 
 
 def whole_tables(parts: Sequence[Relation]) -> Way:
@@ -83,14 +97,20 @@ def whole_tables(parts: Sequence[Relation]) -> Way:
 
 
 def clash(way: Way, place: Place) -> bool:
-    """Whether a table is to be in one bucket a row by one part, and copied by another one."""
+    """Whether rows are to be in one bucket each by one part, and copied by another one."""
     name, number = place
-    return isinstance(name, str) and (name, 1 - number) in way
+    return isinstance(name, str | Received) and (name, 1 - number) in way
 
 
 def copied_tables(way: Way) -> frozenset[str]:
     """The tables of which all buckets have copies."""
     return frozenset(name for name, number in way if isinstance(name, str) and number == _COPIED)
+
+
+def copied_relations(way: Way) -> frozenset[int]:
+    """The numbers of what a stage is given of which all buckets have copies."""
+    found = (name.number for name, own in way if isinstance(name, Received) and own == _COPIED)
+    return frozenset(found)
 
 
 def places_of_tables(tables: Sequence[str]) -> list[Place]:

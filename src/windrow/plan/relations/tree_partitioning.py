@@ -34,12 +34,14 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.exchange_algebra import LocalAggregate, LocalTopRows, Received, Sent
+from windrow.plan.relations.first_rows import has_first_rows
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.references import ids_of, read_ids, substituted
 from windrow.plan.relations.table_partitioning import (
     Place,
     clash,
     copied_inputs,
+    copied_relations,
     copied_tables,
     places_of_tables,
     way_of_table,
@@ -79,7 +81,8 @@ class TreePartitioning:
     reason: why all rows must be in one bucket; '' where they need not. tables: of each table
     likewise, over its columns by number; none: its rows go by its key. copied: the tables of which
     all buckets have all rows. received: of each relation that a stage is given the expressions over
-    its fields; none: its rows go by all they hold.
+    its fields; none: its rows go by all they hold. spread: the numbers of those that all buckets
+    are sent.
     """
 
     keys: tuple[tuple[Expr, ...], ...]
@@ -87,6 +90,7 @@ class TreePartitioning:
     tables: tuple[tuple[Expr, ...], ...] = ()
     copied: frozenset[str] = frozenset()
     received: tuple[tuple[Expr, ...], ...] = ()
+    spread: frozenset[int] = frozenset()
 
     @property
     def is_sharded(self) -> bool:
@@ -104,7 +108,8 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     found = list(islice(search.of_all(plan), WAYS_LIMIT))
     if not found:
         return TreePartitioning((), search.reason)
-    if not isinstance(plan.relation, Sent) and any(each.begins for each in plan.received):
+    is_last = not isinstance(plan.relation, Sent)
+    if is_last and plan.received and has_first_rows(plan.relation):
         return TreePartitioning((), "it has rows before any row has come")
     inputs: list[Place] = [
         (block, own) for block in plan.blocks for own in range(len(block.entries))
@@ -114,7 +119,9 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
     # What must meet is equal by each of the keys, so it is by all of them.
     free = {place for place in places if found[0].get(place) is None}
     alike = [way for way in found if {each for each in places if way.get(each) is None} == free]
+    spread = copied_relations(found[0])
     alike = [way for way in alike if copied_tables(way) == copied]
+    alike = [way for way in alike if copied_relations(way) == spread]
     ways = list({tuple(way.get(place) for place in places): None for way in alike})
     keys = [tuple(part for part in parts if part is not None) for parts in zip(*ways, strict=True)]
     tables_from, received_from = len(inputs), len(inputs) + len(tables)
@@ -123,6 +130,7 @@ def tree_partitioning(plan: TreePlan) -> TreePartitioning:
         tables=tuple(keys[tables_from:received_from]),
         copied=copied,
         received=tuple(keys[received_from:]),
+        spread=spread,
     )
 
 

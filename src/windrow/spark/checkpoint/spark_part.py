@@ -19,10 +19,12 @@ __all__ = [
     "last_commit",
     "last_offsets",
     "source_offsets",
+    "takes_frames",
 ]
 
 _HINT = "restore the checkpoint directory from a copy, or start with a new one"
 _COMPACT = ".compact"
+_FRAMES = b'"transformWithStateInPandasExec"'  # what Spark calls such an operator
 # What Spark says where files of its checkpoint are damaged, lost or of another query.
 _TROUBLES = re.compile(
     r"\[[A-Z_.]*(?:CHECKPOINT|STATE_STORE|STATEFUL_OPERATOR|BATCH_METADATA|LOG_VERSION|LOG_FILE"
@@ -50,6 +52,12 @@ def source_offsets(spark: Storage, batch: int) -> list[str]:
     """How far the sources had come with a batch, in the order of the query, as Spark writes it."""
     data = spark.under("offsets").read(str(batch)) if batch >= 0 else None
     return (data or b"").decode(errors="replace").splitlines()[2:]
+
+
+def takes_frames(spark: Storage) -> bool:
+    """Whether the operators of a checkpoint were begun with frames of pandas instead of rows."""
+    told = spark.under("state").under("0").under("_metadata").under("v2")
+    return any(_FRAMES in (told.read(name) or b"") for name in told.names())
 
 
 def batch_time_us(spark: Storage, batch: int) -> int | None:

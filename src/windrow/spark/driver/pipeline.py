@@ -5,6 +5,7 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 
 from __future__ import annotations
 
+import importlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
@@ -23,6 +24,7 @@ from windrow.plan.shipped_plan import shipped
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.spark_part import takes_frames
 from windrow.spark.checkpoint.table_declaration import tables_of_text, tables_text, with_tables
 from windrow.spark.driver.parquet_scan import files_scanned
 from windrow.spark.driver.table_feed import TableFeed
@@ -99,23 +101,24 @@ def shard_outputs(
     packed.append(control_packets(session, control or checkpoint.control.uri, buckets))
     if isinstance(plan, TreePlan) and first_stage(plan, len(buckets)) is not plan:
         schemas = [feed.schema for feed in tables]
-        return _given_by_stages(plan, text, owner, buckets, packed, schemas)
+        return _given_by_stages(plan, text, checkpoint, buckets, packed, schemas)
     given: tuple[Any, ...] = (text, print_, owner, grid_us, begins)
     if is_tree:
         given = (*given, tables_text(feed.schema for feed in tables))
     step = "tree_step" if is_tree else "shard_step"
-    return _given_by(BucketOperator(step, given, buckets), packed)
+    return _given_by(BucketOperator(step, given, buckets), packed, checkpoint)
 
 
 def _given_by_stages(
     plan: TreePlan,
     text: str,
-    owner: str,
+    checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
     packed: list[DataFrame],
     tables: Sequence[TableSchema],
 ) -> DataFrame:
     """An operator for each stage; between them all that goes from buckets to buckets."""
+    owner = checkpoint.spark_location
     # Rows of streams and tables come to the first one.
     read = [tables if number == 0 else () for number in range(len(plan.stages))]
     prints = [
@@ -124,12 +127,13 @@ def _given_by_stages(
     # What cannot be partitioned is in the first bucket.
     used = [buckets if stage.partitioning.is_sharded else buckets[:1] for stage in plan.stages]
     frame = reduce(DataFrame.union, packed)
+    as_frames = takes_frames(checkpoint.spark_part)
     for number, own in enumerate(used):
         receivers = used[number + 1] if number + 1 < len(used) else ()
         given = (text, prints, owner, number, len(receivers), tables_text(read[number]))
         operator = BucketOperator("stage_step", given, own, receivers)
         schema = PACKET_SCHEMA if receivers else OUTPUT_SCHEMA
-        frame = _by_bucket(operator, frame, schema)
+        frame = _by_bucket(operator, frame, schema, as_frames)
     return frame
 
 
@@ -157,7 +161,8 @@ def bundle_outputs(
     ]
     given = (text, print_, checkpoint.spark_location)
     operator = BucketOperator("bundle_step", given, buckets)
-    return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
+    packed.append(control_packets(session, checkpoint.control.uri, buckets))
+    return _given_by(operator, packed, checkpoint)
 
 
 def history_outputs(
@@ -174,9 +179,10 @@ def history_outputs(
     def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
         return HistoryPacker(history_of_text(text), buckets, task)
 
-    packed = _packed(source, columns_kept(schema), packer_of)
+    orders = control_packets(session, checkpoint.control.uri, buckets)
+    packed = [_packed(source, columns_kept(schema), packer_of), orders]
     operator = BucketOperator("history_step", (text, checkpoint.spark_location, archive), buckets)
-    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+    return _given_by(operator, packed, checkpoint)
 
 
 def question_outputs(
@@ -193,9 +199,10 @@ def question_outputs(
     def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
         return HistoryPacker(history_of_text(history), buckets, task)
 
-    packed = _packed(source, columns_kept(schema), packer_of)
+    orders = control_packets(session, checkpoint.control.uri, buckets)
+    packed = [_packed(source, columns_kept(schema), packer_of), orders]
     operator = BucketOperator("question_step", (text, checkpoint.spark_location), buckets)
-    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+    return _given_by(operator, packed, checkpoint)
 
 
 def _packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
@@ -239,10 +246,22 @@ def started_stream(
     return writer.queryName(f"{name}{uuid.uuid4().hex[:8]}").trigger(**options).start()
 
 
-def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
-    return _by_bucket(operator, reduce(DataFrame.union, packed), OUTPUT_SCHEMA)
+def _given_by(
+    operator: BucketOperator,
+    packed: list[DataFrame],
+    checkpoint: QueryCheckpoint | HistoryCheckpoint,
+) -> DataFrame:
+    packets = reduce(DataFrame.union, packed)
+    return _by_bucket(operator, packets, OUTPUT_SCHEMA, takes_frames(checkpoint.spark_part))
 
 
-def _by_bucket(operator: BucketOperator, packets: DataFrame, schema: str) -> DataFrame:
+def _by_bucket(
+    operator: BucketOperator, packets: DataFrame, schema: str, as_frames: bool
+) -> DataFrame:
     grouped = packets.groupBy("bucket")
-    return grouped.transformWithStateInPandas(operator, schema, OUTPUT_MODE, "None")
+    if as_frames:
+        # A new checkpoint needs no pandas in its workers.
+        frames = importlib.import_module("windrow.spark.worker.frame_operator")
+        given = (frames.FrameOperator(operator), schema, OUTPUT_MODE, "None")
+        return grouped.transformWithStateInPandas(*given)
+    return grouped.transformWithState(operator, schema, OUTPUT_MODE, "None")

@@ -146,13 +146,16 @@ class ExchangeRouter:
     def __init__(self, plan: TreePlan, buckets: int) -> None:
         self._buckets = buckets
         keys = plan.partitioning.received
+        self._spread = plan.partitioning.spread
         self._keys: dict[int, list[Expr]] = {}
         if plan.partitioning.is_sharded:
             pairs = zip(plan.received, keys, strict=True)
             self._keys = {node.number: _over_rows(own, node) for node, own in pairs}
 
-    def parts(self, number: int, rows: pa.RecordBatch) -> BucketRows:
+    def parts(self, number: int, rows: pa.RecordBatch) -> Sequence[pa.RecordBatch]:
         """The changes for each of the buckets, in order of time."""
+        if number in self._spread:
+            return [rows] * self._buckets
         if self._buckets == 1 or number not in self._keys:
             return BucketRows.all_in_first(rows, self._buckets)
         return rows_by_bucket(rows, self._owners(number, rows), self._buckets)

@@ -153,11 +153,15 @@ class Packer(TaskPacker):
             times.sort()
         told = self._packet()
         self._describe(told, times)
-        for bucket in range(len(self._buckets)):
+        ledger = self._task % len(self._buckets)
+        for bucket, rows in enumerate(self._rows):
+            if not rows and bucket != ledger:
+                yield told
+                continue
             packet = copy(told)
-            packet.rows = self._rows[bucket]
+            packet.rows = rows
             packet.combined_above_us = self._complete_us if bucket in self._lacking else None
-            if bucket == self._task % len(self._buckets):
+            if bucket == ledger:
                 self._add_ledger(packet, times)
             yield packet
 

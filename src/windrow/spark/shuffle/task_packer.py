@@ -100,14 +100,17 @@ class TaskPacker(ABC):
 
     def take(self) -> pa.RecordBatch:
         """The packets of everything gathered so far, one per bucket; the buffer is then empty."""
-        packets = [packet.to_bytes() for packet in self._packets()]
+        packets = list(self._packets())
+        # Buckets that get no rows get one and the same packet.
+        distinct = {id(packet): packet for packet in packets}
+        written = {place: packet.to_bytes() for place, packet in distinct.items()}
         self._sequence += 1
         self._start()
-        return packets_batch(self._buckets, packets)
+        return packets_batch(self._buckets, [written[id(packet)] for packet in packets])
 
     @abstractmethod
     def _packets(self) -> Iterator[Packet]:
-        """A packet for each bucket."""
+        """A packet for each bucket; one may be for several."""
 
     def _packet(self) -> Packet:
         """A packet with what every bucket receives."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pandas as pd
+from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from windrow.spark.worker.bucket_state import StoredState
@@ -16,6 +16,9 @@ __all__ = ["BucketOperator"]
 
 class BucketOperator(StatefulProcessor):
     """Holds what a bucket's step needs, as values that travel to the workers.
+
+    It takes and gives rows: packets are few, and a frame of pandas around them costs more than the
+    rest of a small batch in a bucket.
 
     step: the module in this folder whose step_of() makes the step, of `given` and the bucket.
     receivers: the buckets of the operator that follows; none where the driver does.
@@ -41,17 +44,22 @@ class BucketOperator(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - the name is Spark's
         self,
         key: Any,
-        rows: Iterator[pd.DataFrame],
+        rows: Iterator[Row],
         timerValues: Any,  # noqa: N803, ARG002 - the name is Spark's, and there are no timers
-    ) -> Iterator[pd.DataFrame]:
+    ) -> Iterator[Row]:
         """Runs one batch of one bucket."""
-        bucket = int(key[0])
-        packets = [packet for frame in rows for packet in frame["packet"]]
-        values = self.run(self._index[bucket], packets)
-        if self._receivers:
-            yield pd.DataFrame({"bucket": self._receivers, "packet": values})
-        else:
-            yield pd.DataFrame({"bucket": [bucket], "output": values})
+        for bucket, value in self.results(int(key[0]), (row["packet"] for row in rows)):
+            yield Row(**dict(zip(self.names, (bucket, value), strict=True)))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the columns of its results are called."""
+        return ("bucket", "packet" if self._receivers else "output")
+
+    def results(self, bucket: int, packets: Iterable[bytes]) -> list[tuple[int, bytes]]:
+        """What a bucket gives in one batch: for each that receives something, or its own output."""
+        values = self.run(self._index[bucket], list(packets))
+        return list(zip(self._receivers or (bucket,), values, strict=True))
 
     def run(self, bucket: int, packets: list[bytes]) -> list[bytes]:
         """One batch of the bucket of this index."""

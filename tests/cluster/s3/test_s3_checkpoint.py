@@ -18,7 +18,7 @@ from windrow.spark.settings import local_session
 
 pytestmark = [pytest.mark.s3, pytest.mark.spark]
 
-FETCHED = Path(__file__).parents[2] / ".venv" / "s3"
+FETCHED = Path(__file__).parents[3] / ".venv" / "s3"
 BUCKET = "windrow"
 JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
           WHERE h.room = c.room GROUP BY h.room"""

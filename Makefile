@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills test-kafka test-notebook test-postgres test-mqtt test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills soak test-kafka test-notebook test-postgres test-mqtt test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -68,6 +68,9 @@ test-few-kills: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-recov
 
 test-kills: $(STAMPS)/java $(STAMPS)/dev  ## Thousands of kills of jobs in one process, torn logs, failing disks; an hour.
 	@$(BIN)/python -m pytest tests/durable -m "recovery and slow" --capture=no
+
+soak: $(STAMPS)/windrow $(STAMPS)/dev  ## An hour of load, or MINUTES=, on a session with a path: its memory must not grow.
+	@cd tests && ../$(BIN)/python -m support.soak $(MINUTES)
 
 test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and damaged checkpoints.
 	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \

@@ -228,3 +228,20 @@ def test_kill_9_in_the_middle_of_pushes(tmp_path: Path) -> None:
     assert row["n"] in (told + 1, told + 2)
     assert row["x"] == sum(range(row["n"]))
     session.stop()
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 24, b"\x21" * 24, b"\0" * 11])
+def test_a_file_of_which_only_a_damaged_head_is_there_is_removed(left: bytes) -> None:
+    folder = MemoryFolder()
+    session = opened(folder, "always")
+    session.stream("s", "ts timestamp, x int", time="ts")
+    session.advance("s", to=at(5))
+    session.stop()
+    (name,) = folder.files
+    number = session.journal.log.sequence + 1
+    begun = folder.after_kill()
+    begun.files[name.replace(f"{1:020}", f"{number:020}")] = bytearray(left)
+    again = opened(begun, "off")
+    assert again.streams()["complete"][0].value == at(5)
+    again.advance("s", to=at(9))
+    assert opened(begun.after_kill(), "off").streams()["complete"][0].value == at(9)

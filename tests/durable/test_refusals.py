@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import subprocess
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,7 +115,7 @@ def test_a_later_format_is_refused(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("log-*")
     data = bytearray(file.read_bytes())
     data[8:12] = struct.pack("<I", FORMAT_VERSION + 1)
-    data[12:16] = struct.pack("<I", zlib.crc32(data[:12]))
+    data[:24] = file_head(1, FORMAT_VERSION + 1)
     file.write_bytes(data)
     assert code_of(lambda: windrow.connect(path=tmp_path)) == "WC404"
 

@@ -106,14 +106,14 @@ class LogReader:
         """Where its records begin; None where even its head is torn."""
         if len(data) < FILE_HEAD.size:
             return None
-        magic, version, _, _ = FILE_HEAD.unpack_from(data)
-        path = self._folder.path / file.name
-        if magic == _MAGIC and version > FORMAT_VERSION:
-            raise newer_format(path, version, FORMAT_VERSION)
-        if bytes(data[: FILE_HEAD.size]) != file_head(file.first, max(1, version)):
-            if len(data) > FILE_HEAD.size and bytes(data[: FILE_HEAD.size]).strip(b"\0"):
+        _, version, _, _ = FILE_HEAD.unpack_from(data)
+        path, head = self._folder.path / file.name, bytes(data[: FILE_HEAD.size])
+        if head != file_head(file.first, version) or version < 1:
+            if len(data) > FILE_HEAD.size and head.strip(b"\0"):
                 raise damaged(path, 0, "it does not begin as a log does")
             return None  # nothing was written behind it yet
+        if version > FORMAT_VERSION:
+            raise newer_format(path, version, FORMAT_VERSION)
         return FILE_HEAD.size
 
     def _tear(self, number: int, data: memoryview, offset: int) -> None:

@@ -189,6 +189,13 @@ class Campaign:
             shown = "\n".join(f"{name}: {each}\n  not {wanted}" for name, each, wanted in pairs)
             raise DifferenceError(f"{self.name}, {what}: {differing} differ, in {kept}\n{shown}")
         self.counts["compared"] += 1
+        if self.counts["compared"] % 100 == 0:
+            _tell(f"{self.name} so far: {self.told}")
+
+    @property
+    def told(self) -> str:
+        """What was done, and how often."""
+        return ", ".join(f"{count:,} {what}" for what, count in self.counts.items())
 
 
 def _safe_bytes(notes: Path, name: str) -> int:
@@ -227,8 +234,7 @@ def _done(name: str, given: argparse.Namespace) -> bool:
         except DifferenceError as problem:
             is_different = True
             _tell(str(problem))
-        counts = ", ".join(f"{count:,} {what}" for what, count in campaign.counts.items())
-        _tell(f"{name}, {time.monotonic() - began:.0f} s: {counts}")
+        _tell(f"{name}, {time.monotonic() - began:.0f} s: {campaign.told}")
     campaign.close()
     return is_different
 

@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills soak test-kafka test-notebook test-postgres test-mqtt test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills soak test-kafka test-notebook test-postgres test-s3 test-mqtt test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -20,7 +20,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation
 INSTALL := $(PIP_INSTALL) --require-hashes --only-binary=:all: --no-binary=pyspark
 
 help:  ## Show the commands.
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*  ## ' '/^[a-z0-9-]+:.*  ## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
 	@$(BIN)/windrow demo

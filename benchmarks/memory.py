@@ -108,7 +108,7 @@ def _measure(name: str, rows: int) -> dict[str, Any]:
     """Bytes of one query with that many rows in its windows."""
     case = CASES[name]
     # Kernels are loaded and compiled, and all paths taken, before anything is counted.
-    for _ in _run(case, _session("4 GB"), 3 * PUSH, 5 * PUSH):
+    for _ in _run(case, _session("4 GB"), 3 * PUSH, 5 * PUSH, keys_of=rows):
         pass
     session = _session("8 GB")
     _give_back()
@@ -140,11 +140,16 @@ def _session(memory: str) -> windrow.Session:
     return session
 
 
-def _run(case: Case, session: windrow.Session, held: int, rows: int) -> Iterator[int]:
-    """Push rows into windows that hold so many of them, and stop after each push."""
+def _run(
+    case: Case, session: windrow.Session, held: int, rows: int, keys_of: int = 0
+) -> Iterator[int]:
+    """Push rows into windows that hold so many of them, and stop after each push.
+
+    keys_of: with the keys that windows of so many rows have.
+    """
     per_stream = held // len(case.streams)
     query = session.query(case.text.format(w=f"{per_stream * STEP_US} MICROSECONDS"))
-    keys = max(1, min(held, SAMPLE) // len(case.streams) // case.rows_a_key)
+    keys = max(1, min(keys_of or held, SAMPLE) // len(case.streams) // case.rows_a_key)
     has_answers = "EVERY" in case.text  # a select has changes alone
     reading = [query.changes, query.answers] if has_answers else [query.changes]
     random = np.random.default_rng(7)

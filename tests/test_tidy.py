@@ -59,7 +59,7 @@ NAMING_AGGREGATES = {PACKAGE / "aggregate_functions.py", PACKAGE / "dialects" / 
 # The registry of kinds, and the parser, which makes them of their words.
 NAMING_KINDS = {PACKAGE / "window_kinds.py", PACKAGE / "sql" / "window_clause.py"}
 # As `make help` finds them.
-MAKE_TARGET = re.compile(r"^([a-z-]+):.*  ## ", re.M)
+MAKE_TARGET = re.compile(r"^([a-z0-9-]+):.*  ## ", re.M)
 
 
 def each_of(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

@@ -101,6 +101,13 @@ class Backlog(Generic[P]):
         if not self.parts:
             self.first = self.end
 
+    def after(self, number: int) -> Backlog[P]:
+        """The same without entries below that number; this one stays as it is."""
+        other = Backlog(self._join)
+        other.undo(self.mark())
+        other.drop_before(number)
+        return other
+
     def replace(self, parts: list[P]) -> None:
         """The same entries in the same parts, with other values."""
         self.nbytes = sum(part.nbytes for part in parts)

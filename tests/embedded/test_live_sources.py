@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import windrow
 from windrow.connectors.contract import Source
 from windrow.connectors.live import Lag, LiveReader, Polled, Position, TransientError
+from windrow.durable.journal import Journal
 from windrow.embedded.live_loop import LiveLoop
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError, WindrowError
@@ -350,3 +351,57 @@ def test_a_file_that_grows_is_followed_in_a_thread(log: Path) -> None:
     session.stop_sources()
     assert seen.answers()["x"].to_pylist() == [1, 3]
     session.stop()
+
+
+class Wall:
+    """A clock on the wall that a test sets."""
+
+    seconds = 0.0
+
+    def now_us(self) -> int:
+        return 1_800_000_000_000_000 + int(self.seconds * 1_000_000)
+
+
+def test_alarms_of_a_silent_session_are_cleared_once_its_sources_have_caught_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall = Wall()
+    monkeypatch.setattr(Journal, "now_us", lambda self: self._wall_us or wall.now_us())
+    steps: list[Any] = [(1,), (2,)]
+
+    def opened() -> Driven:
+        session = session_of("a", path=tmp_path, idle_after="5 seconds")
+        session.query("SELECT COUNT(*) AS n FROM a [10 SECONDS]", "alarm")
+        return Driven(session, a=Telling(steps, is_endless=True))
+
+    def alarms(driven: Driven) -> list[int]:
+        driven.now_s += 1
+        driven.take()
+        found: list[int] = driven.session["alarm"].result()["n"].to_pylist()
+        return found
+
+    driven = opened()
+    driven.poll("a")
+    alarms(driven)
+    wall.seconds = 60  # the rest of the past takes a minute to come
+    assert driven.session.heartbeats().num_rows == 0
+    driven.poll("a")
+    assert alarms(driven)[0] >= 1
+    driven.poll("a")  # nothing more: it has caught up, and its silence begins
+    alarms(driven)
+    wall.seconds += 6
+    assert alarms(driven) == [2]
+    assert driven.session.ledger()["late"].to_pylist() == [0]
+    driven.session.stop()
+    wall.seconds += 3600  # nobody reads
+    steps.append((3,))
+    driven = opened()
+    assert driven.session.heartbeats().num_rows == 1
+    driven.poll("a")
+    alarms(driven)
+    assert driven.session.ledger()["late"].to_pylist() == [0]
+    driven.poll("a")
+    alarms(driven)
+    wall.seconds += 20
+    assert alarms(driven) == [0]
+    driven.session.stop()

@@ -31,7 +31,8 @@ class LineRows:
     >>> from windrow.connectors.files.connector import FileSource
     >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
     >>> rows = LineRows(stream, FileSource("jsonl", "-"), "jsonl")
-    >>> given = rows.of(b'{"ts": "2026-01-01", "x": 1}\n{"ts": 7, "x": "y"}\n', "here", 1)
+    >>> lines = b'{"ts": "2026-01-01", "x": 1}\n{"ts": "2026-01-02", "x": "y"}\n'
+    >>> given = rows.of(lines, "here", 1)
     >>> given.batch.num_rows, [(bad.line, bad.column) for bad in given.bad]
     (1, [(2, 'x')])
     """

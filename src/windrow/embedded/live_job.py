@@ -30,7 +30,6 @@ def follow_job(run: JobRun) -> None:
     for name, (_, source) in sources.items():
         check_source(name, source)
     run.register()
-    session._sources = {name: source for name, (_, source) in sources.items()}
     run.before_following()
 
     def after() -> None:
@@ -39,7 +38,8 @@ def follow_job(run: JobRun) -> None:
         watcher.advanced(sum(feed.standing.rows for feed in feeding.loop.feeds), None)
         watcher.stood(lambda: standings(session, run.outlets))
 
+    followed = {name: source for name, (_, source) in sources.items()}
     with Interruption() as interruption:
-        feeding = session._begun_feeding(raises=True, after=after)
+        feeding = session.feeding(followed, after, raises=True)
         feeding.run(lambda: interruption.came)
         run.show_end()

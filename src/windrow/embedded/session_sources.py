@@ -121,14 +121,17 @@ class SessionSources:
         self,
         sources: Mapping[str, Source],
         after: Callable[[], None],
-        noted: Callable[[WindrowError], None],
+        noted: Callable[[WindrowError], None] = lambda _: None,
+        *,
+        raises: bool = False,
     ) -> Feeding:
         """What feeds a job from its sources, by stream, once it is started.
 
         after: is called when rows were taken or time has moved; noted: with what goes wrong.
+        raises: whether the first failure ends it.
         """
-        self._sources.update(sources)
-        return self._begun_feeding(raises=False, after=after, noted=noted)
+        self._sources = dict(sources)
+        return self._begun_feeding(raises=raises, after=after, noted=noted)
 
     def _begun_feeding(
         self,

@@ -15,6 +15,10 @@ from windrow.windows.codes import Codes
 __all__ = ["NO_EXTRAS", "GroupUpdates", "OutputArrays", "OutputRoom"]
 
 SMALLEST_OUTPUT = 1024
+# Arrays of which all but such a part is written are given away instead of copied.
+FULL_PARTS = 8
+# Arrays of so many times what stays in them are larger than they need to be.
+SPARE_PARTS = 4
 NO_EXTRAS: Matrix = np.empty((0, 0), np.int64)
 
 
@@ -47,16 +51,10 @@ class OutputRoom:
     """Group updates on their way out: arrays that grow as kernels need them."""
 
     def __init__(self) -> None:
-        size = SMALLEST_OUTPUT
         # Groups begin with place -1: before every place that a kernel gives.
-        self.arrays = OutputArrays(
-            np.zeros(5, np.int64),
-            np.empty(size, np.int64),
-            np.empty(size, np.int32),
-            np.empty(size, np.int64),
-            np.empty((size, 0), np.int64),
-        )
+        self.arrays = _room(np.zeros(5, np.int64), SMALLEST_OUTPUT, 0)
         self.arrays.control[kernels.NOW] = np.iinfo(np.int64).min
+        self._last = 0  # how many updates were taken last: about as many may come next
 
     @property
     def control(self) -> Vector:
@@ -97,7 +95,7 @@ class OutputRoom:
         used = int(control[kernels.USED] - control[kernels.FIRST])
         if used + more < arrays.at.size:
             return
-        size = max(2 * arrays.at.size, used + more + 1)
+        size = max(2 * arrays.at.size, used + more + 1, self._last + 1)
         self.arrays = OutputArrays(control, *(_grown(each, used, size) for each in arrays[1:]))
 
     def add_all(self, live: Codes, last_out: Vector, at: int) -> tuple[Codes, slice]:
@@ -125,22 +123,38 @@ class OutputRoom:
 
     def drain(self, layout: LaneLayout, until: int) -> GroupUpdates:
         """What was written for instants up to `until`; later ones stay, to be written over."""
-        control, at, group, count, lanes = self.arrays
-        columns: list[NDArray[Any]] = [at, group, count, lanes]
+        control, columns = self.control, self._columns
         first, used = int(control[kernels.FIRST]), int(control[kernels.USED])
         done = used - first
         if control[kernels.NOW] > until:
             done = int(control[kernels.NOW_FROM]) - first
-        updates = GroupUpdates(
-            at[:done].copy(), group[:done].copy(), count[:done].copy(), lanes[:done].copy(), layout
-        )
-        if first + done < used:
-            for column in columns:
-                column[: used - first - done] = column[done : used - first].copy()
+        left, size = used - first - done, self.at.size
+        taken = [column[:done] for column in columns]
+        gives_away = size > max(SMALLEST_OUTPUT, SPARE_PARTS * left)
+        if not gives_away or FULL_PARTS * done < (FULL_PARTS - 1) * size:
+            taken = [column.copy() for column in taken]
+        if gives_away:
+            # Room for many is not held until many come again.
+            self.arrays = _room(control, max(SMALLEST_OUTPUT, 2 * left), self.lanes.shape[1])
+            self._last = done
+        if left:
+            for column, rest in zip(self._columns, columns, strict=True):
+                column[:left] = rest[done : done + left].copy()
         # What is taken is not written over, though a later step may be of the same instant.
         control[kernels.FIRST] = first + done
         control[kernels.NOW_FROM] = max(control[kernels.NOW_FROM], first + done)
-        return updates
+        at, group, count, lanes = taken
+        return GroupUpdates(at, group, count, lanes, layout)
+
+    @property
+    def _columns(self) -> list[NDArray[Any]]:
+        return [self.at, self.group, self.count, self.lanes]
+
+
+def _room(control: Vector, size: int, lane_count: int) -> OutputArrays:
+    at, count = np.empty(size, np.int64), np.empty(size, np.int64)
+    lanes = np.empty((size, lane_count), np.int64)
+    return OutputArrays(control, at, np.empty(size, np.int32), count, lanes)
 
 
 def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:

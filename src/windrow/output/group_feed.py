@@ -8,6 +8,7 @@ have gone over them: each has its place in one log of updates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,7 @@ __all__ = ["ANSWER_ROWS_LIMIT", "UPDATES_LIMIT", "GroupFeed"]
 # counted.
 UPDATES_LIMIT = 1_000_000
 # The log of rows is left as it is while it has no more than this beyond twice what is needed.
-ROWS_LET_BE = 65_536
+ROWS_LET_BE = 4_096
 # Rows that one call of answers() may give.
 ANSWER_ROWS_LIMIT = 50_000_000
 # Answers of this many times more groups than they have rows are listed group by group.
@@ -115,6 +116,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         """Take updates in time order; row i of `rows` is what update i shows, unless many is 0."""
         if at.size == 0:
             return
+        self._compact_if_large()
         self._now.reserve(int(group.max()) + 1)
         first_row = self._log.size
         row, previous_row = np.empty(at.size, np.int64), np.empty(at.size, np.int64)
@@ -151,10 +153,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         if self._untold > max(UPDATES_LIMIT, 2 * len(self._apart)):
             self._net_changes()
         self._updates.drop_before(min(self._answered_to, self._told_to))
-        unread = max(self._unanswered, self._untold)
-        wanted = unread + self._now.row.size + self._answered.row.size
-        if self._log.size > 2 * wanted + ROWS_LET_BE:
-            self._compact()
+        self._compact_if_large()
         self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
@@ -164,11 +163,10 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         state, due = self._answered.copy(), self._due.after_all()
         at, rows = self._list(instants, updates, state)
         table = with_answer_columns(at, self._log.read(rows))
-        self._answered_to, self._answered, self._due = self._updates.end, state, due
         if not self.has_told and self._untold + len(updates) > UPDATES_LIMIT:
             # The next step would net them, beside rows that answers() has not read then.
             self._net_changes()
-            self._compact()
+        self._move_on(_answered_to=self._updates.end, _answered=state, _due=due)
         return table
 
     def _told(self, updates: GroupRowUpdates) -> pa.Table:
@@ -191,8 +189,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._answered_to = self._updates.end
-        self._answered = self._now.copy()
+        self._move_on(_answered_to=self._updates.end, _answered=self._now.copy())
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
@@ -316,20 +313,30 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         self.changes_netted += offset - changed.size
         self._told_to = self._updates.end
 
+    def _let_go(self) -> None:
+        super()._let_go()
+        self._compact_if_large()
+
+    def _compact_if_large(self) -> None:
+        unread = max(self._unanswered, self._untold)
+        wanted = unread + self._now.row.size + self._answered.row.size
+        if self._log.size > 2 * wanted + ROWS_LET_BE:
+            self._compact()
+
     def _compact(self) -> None:
-        """Drop the rows that neither a state nor an update refers to."""
-        self._updates.drop_before(min(self._answered_to, self._told_to))
-        if not self._log.size:
-            return
-        parts = [self._apart, *self._updates.parts]
+        """Drop the rows that neither a state nor an update refers to: all of it at once, or not."""
+        updates = self._updates.after(min(self._answered_to, self._told_to))
+        log, now, answered = copy(self._log), GroupRows(), GroupRows()
+        parts = [self._apart, *updates.parts]
         references = [self._now.row, self._answered.row]
         references += [rows for part in parts for rows in (part.row, part.previous_row)]
-        self._now.row, self._answered.row, *rows = self._log.compact(references)
-        self._apart, *updates = (
+        now.row, answered.row, *rows = log.compact(references) if log.size else references
+        apart, *renumbered = (
             replace(part, row=row, previous_row=previous_row)
             for part, row, previous_row in zip(parts, rows[::2], rows[1::2], strict=True)
         )
-        self._updates.replace(updates)
+        updates.replace(renumbered)
+        vars(self).update(_log=log, _now=now, _answered=answered, _apart=apart, _updates=updates)
 
     @property
     def nbytes(self) -> int:

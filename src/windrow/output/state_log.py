@@ -182,7 +182,7 @@ class StateLog:
 
     def _grow(self, size: int) -> None:
         held = self._held()
-        self._states = _room(held, max(SMALLEST, 2 * size))
+        self._states = _room(held, max(SMALLEST, size, self._used + self._used // 2))
         for new, old in zip(self._arrays(), _arrays(held), strict=True):
             new[: self._used] = old
 

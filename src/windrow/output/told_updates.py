@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from copy import copy
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -63,13 +64,13 @@ class ToldUpdates(Feed, Generic[P]):
         """Rows that came and went by the first `count` updates that nobody has read."""
         if self.starts_over:
             table = anew(self._last_us, self.result(), is_marked=self.has_told)
-            self.starts_over, self._told_to, self.has_told = False, self._updates.end, True
+            self._move_on(starts_over=False, _told_to=self._updates.end, has_told=True)
             return table
         apart = self._apart[:count]
         end = self._told_to + count - len(apart)
         parts = [apart] if len(apart) else []
         told = self._told(self._viewed([*parts, *self._updates.since(self._told_to, end)]))
-        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
+        self._move_on(_apart=self._apart[count:], _told_to=end, has_told=True)
         return told
 
     def begin_over(self, at_us: int) -> None:
@@ -78,12 +79,28 @@ class ToldUpdates(Feed, Generic[P]):
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
-        self._apart, self._told_to = self._apart[:0], self._updates.end
-        self.starts_over = False
+        end = self._updates.end
+        self._move_on(_apart=self._apart[:0], _told_to=end, starts_over=False)
 
     def _viewed(self, parts: list[P]) -> P:
         """All updates of parts, to be read at once: one part stays where it is."""
         return parts[0] if len(parts) == 1 else self._join(parts)
+
+    def _move_on(self, **read: Any) -> None:
+        """A reader has come further, and what both have read is dropped: all at once, or nothing.
+
+        It is the last thing before what was read is given, which would be lost otherwise.
+        """
+        after = copy(self)
+        vars(after).update(read)
+        after._let_go()
+        vars(self).update(vars(after))
+
+    def _let_go(self) -> None:
+        """Drop what both readers have gone over; nothing is changed in place."""
+        read = min(self._answered_to, self._told_to)
+        if self._updates.first < read:
+            self._updates = self._updates.after(read)
 
     @abstractmethod
     def result(self) -> pa.Table:

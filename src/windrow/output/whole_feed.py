@@ -7,7 +7,9 @@ that of the update before it, and what both readers have read is cut off in fron
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -127,14 +129,14 @@ class WholeFeed(StateFeed):
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
         if self._due.instants.end == self._due.next:
-            self._answered = self._updates.end - 1
+            self._move_on(_answered=self._last)
             return self._no_answers
         instants, due = self._due.all(), self._due.after_all()
         parts = self._updates.since(max(self._answered, 0))
         if len(parts) > FEW_PARTS:
             parts = [self._joined(parts)]
         table = self._answers_at(instants, parts)
-        self._answered, self._due = self._last, due
+        self._move_on(_answered=self._last, _due=due)
         return table
 
     def _answers_at(self, instants: Vector, parts: list[RowStates]) -> pa.Table:
@@ -177,15 +179,15 @@ class WholeFeed(StateFeed):
         columns = [timestamps(np.repeat(updates.at[number], 2)[told]), pa.array(signs)]
         names = ["at", "change", *table.schema.names]
         given = pa.Table.from_arrays([*columns, *table.columns], names=names)
-        self.has_told = True
         if count:
-            self._told, self._told_apart = self._told + count, None
+            self._move_on(_told=self._told + count, _told_apart=None, has_told=True)
+        self.has_told = True
         return given
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._answered = self._last
+        self._move_on(_answered=self._last)
 
     def begin_over(self, at_us: int) -> None:
         """The next changes are all rows of the result."""
@@ -193,7 +195,7 @@ class WholeFeed(StateFeed):
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
-        self._told, self._told_apart = self._last, None
+        self._move_on(_told=self._last, _told_apart=None)
 
     def result(self) -> pa.Table:
         """The row now."""
@@ -318,8 +320,24 @@ class WholeFeed(StateFeed):
         return self._last - self._answered, max(0, self._answered - self._told - 1)
 
     def _compact(self) -> None:
+        self._updates.drop_before(self._first_needed)
+
+    def _move_on(self, **read: Any) -> None:
+        """A reader has come further, and what both have read is dropped: all at once, or nothing.
+
+        It is the last thing before what was read is given, which would be lost otherwise.
+        """
+        after = copy(self)
+        vars(after).update(read)
+        if self._updates.first < after._first_needed:
+            after._updates = self._updates.after(after._first_needed)
+        vars(self).update(vars(after))
+
+    @property
+    def _first_needed(self) -> int:
+        """The number of the first update that a reader needs; the one before its next ones is."""
         told = self._told if self._told_apart is None else self._told + 1
-        self._updates.drop_before(min(self._answered, told))
+        return min(self._answered, told)
 
     def _lose_answers(self, updates: int) -> None:
         self._answered += updates

@@ -51,15 +51,16 @@ class OneRowBatches:
         self._scalars = _Scalars(stream, read)
         self._time = stream.arrow.get_field_index(stream.time)
         self._is_plain_time = stream.options.unit is None
+        self._memory = bytearray()
         self._next = self._end = 0  # places in the memory for messages
 
     def values(self, batch: pa.RecordBatch) -> PlainRow | None:
         """The row of a batch; None: not surely one."""
         if batch.num_rows != 1:
             return None
-        if self._next == self._end:
-            self._begin()
         place = self._next
+        if place == self._end:
+            place = self._begin()
         # Whatever breaks this off, no place is read again: what is there was another row.
         self._next = place + self._size
         try:
@@ -68,31 +69,43 @@ class OneRowBatches:
             is_other = not batch.schema.equals(self._schema)  # then nothing was written
             self._next = place if is_other else self._end
             return None
-        found = self._unpack(self._memory, place)
-        if found[0] != self._head:
+        except OSError:  # with NULL it is longer than what is left
             self._next = self._end
             return self._scalars.values(batch)
-        row = found[1:]
+        if not self._memory.startswith(self._head, place):
+            self._next = self._end
+            return self._scalars.values(batch)
+        row = self._unpack(self._memory, place + self._head_size)
         if self._is_plain_time and FROM_US <= row[self._time] < TO_US:
             return row
         return self._read(row)
 
-    def _begin(self) -> None:
-        """Fresh memory, which begins with the schema and a row that shows how they are written."""
+    def _begin(self) -> int:
+        """Memory without rows that were pushed; where the first message will be."""
+        self._next = self._end  # until it is whole
+        if not self._memory:
+            self._learn()
+        # A row of before would be taken for one that was not written after all.
+        self._memory[:] = bytes(len(self._memory))
+        sink = pa.FixedSizeBufferWriter(pa.py_buffer(self._memory))
+        self._write = pa.ipc.new_stream(sink, self._schema).write_batch
+        self._write(self._shown)  # the schema comes before the first row
+        self._end = len(self._memory)
+        place: int = sink.tell()
+        return place
+
+    def _learn(self) -> None:
+        """How a row is written, by one that is."""
         schema = self._schema
         codes = [_PACKED[kind.id] for kind in schema.types]
         numbers = range(1, len(codes) + 1)
         arrays = [pa.array([i], kind) for i, kind in zip(numbers, schema.types, strict=True)]
-        shown = pa.record_batch(arrays, schema=schema)
-        message = shown.serialize().to_pybytes()
-        values = struct.calcsize("<" + "".join(codes))
-        self._head, self._size = message[: len(message) - values], len(message)
-        self._unpack = struct.Struct(f"<{len(self._head)}s{''.join(codes)}").unpack_from
+        self._shown = pa.record_batch(arrays, schema=schema)
+        message = self._shown.serialize().to_pybytes()
+        values = struct.Struct("<" + "".join(codes))
+        self._size, self._head_size = len(message), len(message) - values.size
+        self._head, self._unpack = message[: self._head_size], values.unpack_from
         self._memory = bytearray(schema.serialize().size + (1 + MESSAGES) * self._size)
-        sink = pa.FixedSizeBufferWriter(pa.py_buffer(self._memory))
-        self._write = pa.ipc.new_stream(sink, schema).write_batch
-        self._write(shown)
-        self._next, self._end = sink.tell(), len(self._memory)
 
 
 class _Scalars:

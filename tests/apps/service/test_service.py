@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -181,6 +182,28 @@ def test_a_sink_that_cannot_be_written_ends_the_service(tmp_path: Path) -> None:
         )
     with pytest.raises(DataError, match="WD511"):
         one.service.raise_failure()
+
+
+def test_an_alert_is_raised_and_cleared_while_it_is_served(tmp_path: Path) -> None:
+    out = tmp_path / "events"
+    alert = (
+        "; CREATE ALERT hot AS SELECT room, MAX(celsius) AS top FROM temp [5 SECONDS] GROUP BY room"
+        f" WHEN top > 10 FOR '1 second' INTO jsonl('{out}')"
+    )
+    with served(tmp_path, into=alert) as one:
+        one.post("".join(line("a", second) for second in range(3)))
+        one.post(line("b", 30))
+        metrics = one.client.get("/metrics").text
+        assert 'windrow_alert_events_total{alert="hot",state="cleared"} 1' in metrics
+    events = [
+        json.loads(row)
+        for file in sorted(out.glob("*.jsonl"))
+        for row in file.read_text().splitlines()
+    ]
+    assert [(each["state"], each["room"]) for each in events][:2] == [
+        ("raised", "a"),
+        ("cleared", "a"),
+    ]
 
 
 def test_it_is_not_ready_before_it_has_begun_nor_while_it_ends() -> None:

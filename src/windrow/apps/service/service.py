@@ -18,6 +18,7 @@ from windrow.durable.job import durable_run
 from windrow.durable.session import DurableSession
 from windrow.embedded.feeding import Feeding
 from windrow.embedded.job import JobRun, embedded_run
+from windrow.embedded.side_by_side import check_source
 from windrow.jobs.job import Job
 from windrow.memory_size import memory_of
 
@@ -71,6 +72,9 @@ class Service(Health):
 
     def start(self, when_over: Callable[[], None]) -> None:
         """Rows come from now on; when_over: is called when it cannot go on."""
+        for name, (_, source) in self._sources.items():
+            check_source(name, source)
+        self._run.before_following()
         sources = {name: source for name, (_, source) in self._sources.items()}
         self._feeding = self._session.feeding(sources, self._drain, self.registry.note_problem)
         self._feeding.start()

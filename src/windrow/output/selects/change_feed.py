@@ -118,7 +118,7 @@ class ChangeFeed(ToldUpdates[ChangedRows]):
         """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
         table = self._answers_at(instants, self._joined(self._updates.since(self._answered_to)))
-        self._answered_to, self._due = self._updates.end, due
+        self._move_on(_answered_to=self._updates.end, _due=due)
         return table
 
     def _answers_at(self, instants: Vector, changes: ChangedRows) -> pa.Table:
@@ -146,7 +146,7 @@ class ChangeFeed(ToldUpdates[ChangedRows]):
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._answered_to = self._updates.end
+        self._move_on(_answered_to=self._updates.end)
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""

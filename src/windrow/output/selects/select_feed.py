@@ -171,7 +171,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         instants, due = self._due.all(), self._due.after_all()
         updates = self._viewed(self._updates.since(self._answered_to))
         table = self._answers_at(instants, updates)
-        self._answered_to, self._due = self._updates.end, due
+        self._move_on(_answered_to=self._updates.end, _due=due)
         return table
 
     def _answers_at(self, instants: Vector, updates: RowUpdates) -> pa.Table:
@@ -200,7 +200,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._answered_to = self._updates.end
+        self._move_on(_answered_to=self._updates.end)
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""

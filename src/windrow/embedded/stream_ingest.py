@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence, Sized
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -300,7 +301,10 @@ class StreamIngest:
             suspects, self._suspects, self._judge.waiting_us = self._suspects, [], []
             for rows in suspects:
                 self._set_time_aside(rows, TOO_FAR_AHEAD)
-        ledger.applied += self._times.drop(clock)[0]
+        times = copy(self._times)
+        applied = ledger.applied + times.drop(clock)[0]
+        # At once: a row that is neither waiting nor applied would be lost to the ledger.
+        self._times.__dict__, ledger.applied = vars(times), applied
         ledger.waiting = self._times.count + sum(rows.num_rows for rows in self._suspects)
         return replace(ledger)
 

@@ -36,7 +36,11 @@ VARIABLE = re.compile(r"env\('(\w+)'\)")
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Scripts that one of the runners does not run, each with the reason.
-GAPS: dict[str, str] = {}
+GAPS: dict[str, str] = {
+    "docs/how-to/alerts.md:6": "alerts run in process only (WU833)",
+    "docs/how-to/live-sources.md:40": "IDLE AFTER is for sources in process (WU752)",
+    "docs/how-to/service.md:17": "IDLE AFTER is for sources in process (WU752)",
+}
 
 
 def scripts() -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ SHOWN = {
     "grammar-over": ("Functions over windows", ["call", "over", "rows", "range"]),
     "grammar-statement": (
         "Statements",
-        ["create_stream", "create_history", "create_query", "create_view"],
+        ["create_stream", "create_history", "create_query", "create_alert", "create_view"],
     ),
 }
 

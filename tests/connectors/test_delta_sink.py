@@ -64,6 +64,7 @@ def test_a_new_checkpoint_does_not_add_to_what_an_earlier_run_added(tmp_path: Pa
     writer(tmp_path).write(tables[0], 0)
     with pytest.raises(CheckpointError, match="WC260"):
         writer(tmp_path, "two")
+    QueryCheckpoint(Storage(tmp_path / "one"), "q").claim("f", 1, 0, plan_of(QUERY))
     Storage(tmp_path / "one" / "q" / "publish").write("000000000000.batch", b"begun")
     writer(tmp_path).write(tables[1], 1)
     count = rows_of(tmp_path).num_rows

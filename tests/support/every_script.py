@@ -6,12 +6,15 @@ instead of written: brokers and databases have tests of their own.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,10 +31,16 @@ from windrow.schema import Column, ColumnType, StreamSchema
 __all__ = ["GAPS", "ROWS", "SCRIPTS", "Seen", "small_job"]
 
 ROWS = 60
+VALUES = {"BROKER": "mqtt://broker.test", "OPS_HOOK": "https://hooks.test/ops"}
+VARIABLE = re.compile(r"env\('(\w+)'\)")
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Scripts that one of the runners does not run, each with the reason.
-GAPS: dict[str, str] = {}
+GAPS: dict[str, str] = {
+    "docs/how-to/alerts.md:6": "alerts run in process only (WU833)",
+    "docs/how-to/live-sources.md:40": "IDLE AFTER is for sources in process (WU752)",
+    "docs/how-to/service.md:17": "IDLE AFTER is for sources in process (WU752)",
+}
 
 
 def scripts() -> Iterator[tuple[str, str]]:
@@ -74,7 +83,10 @@ class Seen(JobWatcher):
 
 def small_job(text: str, folder: Path) -> Job:
     """The job of a script over small files."""
-    job = job_of(text)
+    # What a script takes from the environment is for servers that are not asked here.
+    named = {name: VALUES.get(name, "of-a-test") for name in VARIABLE.findall(text)}
+    with mock.patch.dict(os.environ, named):
+        job = job_of(text)
     for declared in (job.streams, job.tables):
         for name, each in declared.items():
             path = folder / name

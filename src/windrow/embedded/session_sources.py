@@ -47,9 +47,9 @@ class SessionSources:
         taken first, for as long as stop_within says. Then the signal is raised, as it would have
         been. A source or a query that fails ends it with its error.
 
-        >>> import tempfile, windrow
-        >>> path = tempfile.mkstemp()[1]
-        >>> _ = open(path, "w").write('{"ts": "2026-01-01 00:00:00", "x": 1}' + chr(10))
+        >>> import pathlib, tempfile, windrow
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "rows.jsonl")
+        >>> _ = path.write_text('{"ts": "2026-01-01 00:00:00", "x": 1}')
         >>> session = windrow.connect()
         >>> read = windrow.sources.jsonl(path)
         >>> session.stream("s", "ts timestamp, x int", time="ts", source=read)
@@ -75,7 +75,7 @@ class SessionSources:
         Traceback (most recent call last):
         ...
         windrow.errors.BindingError: [WB770] no stream of the session has a source
-        hint: give stream() a source=, such as windrow.sources.jsonl("log", follow=True)
+        Hint: give stream() a source=, such as windrow.sources.jsonl("log", follow=True)
         """
         self._begun_feeding(raises=False).start()
 

@@ -50,6 +50,7 @@ def test_memory_holds_a_batch_once_though_it_comes_again_after_a_start(tmp_path:
     job = DrivenJob(plan_of_asked("ticks"), tmp_path / "job")
     outlet = QueryOutlet("q", job.plan)
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    checkpoint.claim("f", 1, 0, job.plan)
     late = [("r1", None, 1.0), ("r1", 9 * SECOND, 1.0)]
     for number, entries in enumerate([[("r1", 0, 1.0)], late]):
         outputs = job.outputs({"a": rows(*entries)})

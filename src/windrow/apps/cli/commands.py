@@ -25,7 +25,7 @@ COMMANDS = {
     "demo": "A smart building with a few fires: watch the alarms appear.",
     "shell": "Type queries and see answers, in this process.",
     "console": "A web page to watch, add and stop queries.",
-    "serve": "A job as a service: engine, console, HTTP API and metrics in one process.",
+    "serve": "A job as a service: engine, console and HTTP API in one process.",
     "state": "Write a query's state into a file, and go on from it elsewhere.",
     "doctor": "Check this machine for what Windrow needs; say what to do.",
     "bench": "The papers' experiments, run on this machine from a checkout.",

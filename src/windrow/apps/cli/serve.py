@@ -75,7 +75,7 @@ def serve(
     ] = None,
     functions_from: FunctionsFrom = None,
 ) -> None:
-    """A job as a service: engine, console, HTTP API and metrics in one process."""
+    """A job as a service: engine, console and HTTP API in one process."""
     screen = Screen(machine=True)
     with failing_clearly(screen):
         given = {

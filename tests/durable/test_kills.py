@@ -30,7 +30,7 @@ def test_a_job_that_is_killed_at_a_few_moments() -> None:
 
 @pytest.mark.recovery
 def test_a_few_kills_of_every_job() -> None:
-    sys.stdout.write(campaign("--kills", "40", "--torn", "10", "--apart", "40"))
+    sys.stdout.write(campaign("--kills", "12", "--torn", "4", "--apart", "250"))
 
 
 @pytest.mark.recovery

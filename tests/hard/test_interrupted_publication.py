@@ -37,6 +37,7 @@ class Driver:
     def __init__(self, text: str, folder: Path) -> None:
         self.outlet = QueryOutlet("q", plan_of(text))
         self._checkpoint = QueryCheckpoint(Storage(folder), "q")
+        self._checkpoint.claim("f", 1, 0, plan_of(text))
         self.start()
 
     def start(self) -> None:

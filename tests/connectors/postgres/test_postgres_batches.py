@@ -169,8 +169,9 @@ def test_a_record_that_went_is_told(database: Database, driven: Driven, tmp_path
 def test_a_query_that_has_run_elsewhere_is_refused(
     database: Database, driven: Driven, tmp_path: Path
 ) -> None:
+    driven.claimed(tmp_path)
     published = tmp_path / "q" / "publish"
-    published.mkdir(parents=True)
+    published.mkdir()
     (published / "000000000007.batch").touch()
     with pytest.raises(CheckpointError, match="WC253"):
         driven.writer(database, tmp_path)

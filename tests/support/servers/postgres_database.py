@@ -68,7 +68,13 @@ class Driven:
     ) -> PostgresWriter:
         plan = bind(parse_query(self.text), self.session._catalog)
         sink = sinks.postgres(database.url, table, **options)
-        return PostgresWriter(sink, plan, QueryCheckpoint(Storage(checkpoint), "q"))
+        return PostgresWriter(sink, plan, self.claimed(checkpoint))
+
+    def claimed(self, checkpoint: Path) -> QueryCheckpoint:
+        """The checkpoint of the query, which owns it."""
+        place = QueryCheckpoint(Storage(checkpoint), "q")
+        place.claim("f", 1, 0, bind(parse_query(self.text), self.session._catalog))
+        return place
 
     def batch(
         self, rows: Sequence[dict[str, object]], through: datetime | None = None

@@ -48,16 +48,19 @@ class SentLines(Source):
 
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """Refused: executors cannot take what is sent to one process."""
-        raise UnsupportedError(
+        raise self._not_on_spark()
+
+    def check_on_spark(self, schema: StreamSchema) -> None:
+        """Refused before Spark is started."""
+        raise self._not_on_spark()
+
+    def _not_on_spark(self) -> UnsupportedError:
+        return UnsupportedError(
             "WU507",
             f"on Spark nothing can be read from {self.shown}",
             hint="run the script in this process, with --embedded; or read from Kafka or files",
             place=self.place,
         )
-
-    def check_on_spark(self, schema: StreamSchema) -> None:
-        """Refused before Spark is started."""
-        self.read_on_spark(None, schema)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -50,8 +51,9 @@ class LiveIngest(IngestSteps, EventSubscribers):
         """The newest heartbeats that silent streams were given."""
         return self._idle.table()
 
+    @abstractmethod
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
-        raise NotImplementedError
+        """Apply rows of a stream."""
 
     def take_polled(self, stream: str, rows: FileRows, position: Position) -> None:
         """Rows of a source; from now on it stands behind them, whatever becomes of them."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -55,6 +56,9 @@ class SessionSinks:
     alert_runs: dict[str, AlertRun]  # by name
     _listeners: list[SinkListener]
 
+    @abstractmethod
+    def _knowing_functions(self) -> AbstractContextManager[None]: ...
+
     @one_at_a_time
     def create_alert(self, name: str, text: str, into: object = None) -> Alert:
         """Watch a condition: text is SELECT ... [WHEN condition] [FOR '5 minutes'].
@@ -82,7 +86,7 @@ class SessionSinks:
                 "INTO is of scripts",
                 hint="give the sink as into=, such as windrow.sinks.slack(url)",
             )
-        with self._knowing_functions():  # type: ignore[attr-defined]
+        with self._knowing_functions():
             bound = bind_alert(statement, self._catalog)
         unread = UnreadEvents() if into is None else None
         sink: Sink = alert_sink(sink_of("console" if into is None else into), name, None)

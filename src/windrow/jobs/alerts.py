@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from windrow.errors import UnsupportedError
 
@@ -19,10 +19,9 @@ def alert_sink(sink: Sink, alert: str, place: Place | None, *, says_feed: bool =
 
     says_feed: whether somebody has named the feed; if not, that of tables is meant to be this one.
     """
-    given: Any = sink
     feed = getattr(sink, "feed", "answers")
     if feed == "upserts" and not says_feed and sink.in_process:
-        return replace(given, feed="answers")  # type: ignore[no-any-return]
+        return cast("Sink", replace(cast("Any", sink), feed="answers"))
     if feed != "answers" or sink.shows == "result":
         raise UnsupportedError(
             "WU831",

@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -38,7 +39,7 @@ def logging_to(
         root.handlers[:] = handlers_before
 
 
-class _Lines(logging.Formatter):
+class _Lines(logging.Formatter, ABC):
     """Leaves out what must not be read by those who read logs."""
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
@@ -51,8 +52,9 @@ class _Lines(logging.Formatter):
             text = text.replace(secret, HIDDEN)
         return text
 
+    @abstractmethod
     def written(self, record: logging.LogRecord) -> str:
-        raise NotImplementedError
+        """The entry in its form, secrets and all."""
 
     @staticmethod
     def facts(record: logging.LogRecord) -> dict[str, object]:

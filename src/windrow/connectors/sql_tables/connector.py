@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
@@ -60,9 +61,9 @@ class SqlTable(Sink):
         """The name of the table, behind that of its schema where one is given."""
         return tuple(self.table.split("."))
 
+    @abstractmethod
     def database(self) -> type[Database]:
         """What opens the file."""
-        raise NotImplementedError
 
     def open_in_process(self, run: ProcessRun) -> Writer:
         """A writer of one transaction a batch."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from windrow.errors import WindrowError
     from windrow.rows.file_rows import FileRows
 
 __all__ = ["GUARANTEES", "Guarantee", "Lag", "LiveReader", "Polled", "Position", "TransientError"]
@@ -77,6 +78,10 @@ class LiveReader(Protocol):
     def is_done(self) -> bool:
         """Whether nothing will ever come any more."""
         return False
+
+    def rejected(self, position: Position, why: WindrowError) -> None:
+        """Rows of the poll that ended there were refused, all or some: told before confirmed()."""
+        return
 
     def confirmed(self, position: Position) -> None:
         """The rows up to that position are in the state of the session, and on the disk."""

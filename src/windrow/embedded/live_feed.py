@@ -9,6 +9,7 @@ import logging
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -65,6 +66,7 @@ class LiveFeed:
         self.standing = FeedStanding()
         self.position = position  # behind all that the queue was given
         self.confirmed_at: Position | None = None  # set by the loop: what the reader may forget
+        self.refusals: deque[tuple[Position, WindrowError]] = deque()  # added to by the loop
         self._queue, self._monotonic = queue, monotonic
         self._reader: LiveReader | None = None
         self._told: Position | None = None  # the last position of which the reader knows
@@ -189,6 +191,8 @@ class LiveFeed:
 
     def _tell_confirmed(self) -> None:
         confirmed = self.confirmed_at
+        while self.refusals and self._reader is not None:
+            self._reader.rejected(*self.refusals.popleft())
         if confirmed is not None and confirmed is not self._told and self._reader is not None:
             self._reader.confirmed(confirmed)
             self._told = confirmed

@@ -19,7 +19,7 @@ from windrow.embedded.live_feed import POLL_S, LiveFeed
 from windrow.embedded.live_queue import Arrival, LiveQueue
 from windrow.embedded.live_receiver import LiveReceiver
 from windrow.embedded.live_staged import StagedTimes, times_of
-from windrow.errors import CheckpointError, WindrowError
+from windrow.errors import AdmissionError, CheckpointError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.schema import StreamSchema
 
@@ -261,6 +261,8 @@ class LiveLoop:
                 raise
             # Rows that were refused, or a query that has failed: both are counted, and shown.
             feed.standing.problem = str(problem)
+            if isinstance(problem, AdmissionError):
+                feed.refusals.append((polled.position, problem))
             self._failed(name, problem)
         feed.standing.rows += polled.rows.num_rows
         feed.standing.bytes += polled.nbytes

@@ -158,6 +158,29 @@ def test_what_waits_is_limited(tmp_path: Path) -> None:
         assert one.counts() == {"a": 100}
 
 
+def test_rows_that_memory_has_no_room_for_are_not_called_kept(tmp_path: Path) -> None:
+    with served(tmp_path, state=False) as one:
+        body = "".join(line(f"a{number}", number % 60) for number in range(20_000)) * 5
+        answers = [one.post(body) for _ in range(3)]
+        refused = [each for each in answers if each.status_code == 507]
+        assert refused
+        assert refused[0].json()["error"]["code"] == "WH507"
+        (stream,) = one.client.get("/api/v1/streams").json()["streams"]
+        assert stream["ledger"]["rejected"] > 0
+
+
+def test_a_request_whose_rows_wait_at_the_end_is_told(tmp_path: Path) -> None:
+    with served(tmp_path, state=False) as one:
+        answers: list[Any] = []
+        with one.service.registry.runner.lock:  # nothing can be applied
+            waiting = threading.Thread(target=lambda: answers.append(one.post(line("a", 1))))
+            waiting.start()
+            until(lambda: one.service.inboxes["temp"].nbytes > 0)
+            one.service.inboxes["temp"].close()
+        waiting.join(60)
+        assert (answers[0].status_code, answers[0].json()["error"]["code"]) == (503, "WH504")
+
+
 def test_a_sink_has_all_answers_and_the_console_shows_them(tmp_path: Path) -> None:
     with served(tmp_path, into=f"EVERY (1 SECOND) INTO parquet('{tmp_path / 'out'}')") as one:
         one.post("".join(line("a", second) for second in range(10)))

@@ -21,6 +21,7 @@ __all__ = [
     "read_only",
     "rows_are_full",
     "rows_are_not_taken",
+    "rows_are_refused",
     "rows_left_out",
     "status_of",
     "too_large",
@@ -146,6 +147,13 @@ def rows_are_full() -> RequestError:
     message = "more rows wait to be kept than there is room for"
     hint = "send the same rows again after the time in Retry-After"
     return RequestError(HTTPStatus.TOO_MANY_REQUESTS, "WH429", message, hint)
+
+
+def rows_are_refused(why: WindrowError) -> RequestError:
+    """507: memory is short, and the ledger counts the rows as rejected."""
+    message = f"rows were refused, these or others that were applied with them: {why.message}"
+    hint = "give more memory; do not send them again: what was taken of them would count twice"
+    return RequestError(HTTPStatus.INSUFFICIENT_STORAGE, "WH507", message, hint)
 
 
 def rows_are_not_taken() -> RequestError:

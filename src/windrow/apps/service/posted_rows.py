@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from windrow.apps.console.endpoints.rows import InboxError
 from windrow.connectors.http.connector import HttpSource
-from windrow.connectors.http.inbox import FullError, GapError, NotReadyError
 from windrow.connectors.line_rows import LineRows
 from windrow.errors import DataError
 from windrow.rows.conversion import batch_of
@@ -45,18 +43,15 @@ class PostedRows:
         """Bytes of rows that wait until they are kept."""
         return self._inbox.nbytes
 
+    def close(self) -> None:
+        """Take nothing more: those who wait hear that nobody knows what became of their rows."""
+        self._inbox.close()
+
     def __call__(self, body: bytes, form: str, producer: str | None, sequence: int) -> TakenRows:
         """All rows of a body, or an error and none."""
         rows = self._lines.of(body, PLACE, 1) if form == "jsonl" else self._of_arrow(body)
         nbytes = rows.batch.nbytes + sum(each.nbytes for each in rows.bad)
-        try:
-            kept, is_repeated = self._inbox.offer(rows, nbytes, producer, sequence)
-        except FullError:
-            raise InboxError("full") from None
-        except GapError as gap:
-            raise InboxError("gap", gap.expected) from None
-        except NotReadyError:
-            raise InboxError("closed") from None
+        kept, is_repeated = self._inbox.offer(rows, nbytes, producer, sequence)
         return TakenRows(rows.num_rows, len(rows.bad), kept, is_repeated)
 
     def _of_arrow(self, body: bytes) -> FileRows:

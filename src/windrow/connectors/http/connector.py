@@ -11,7 +11,7 @@ from windrow.connectors.contract import Source
 from windrow.connectors.http.inbox import Inbox
 from windrow.connectors.live import Lag, LiveReader, Polled, Position
 from windrow.connectors.scripted import Scripted
-from windrow.errors import Place, UnsupportedError
+from windrow.errors import Place, UnsupportedError, WindrowError
 from windrow.memory_size import memory_of
 from windrow.rows.file_rows import FileRows
 
@@ -108,6 +108,10 @@ class HttpReader(LiveReader):
         (whole, *_) = rows.to_batches() or [batches[0].rows.batch]
         bad = tuple(row for each in batches for row in each.rows.bad)
         return Polled(FileRows(whole, bad), position, Lag(0, "rows"))
+
+    def rejected(self, position: Position, why: WindrowError) -> None:
+        """Those who sent the rows hear of it."""
+        self._inbox.refuse(position["batches"], why)
 
     def confirmed(self, position: Position) -> None:
         """Those who sent the rows may know."""

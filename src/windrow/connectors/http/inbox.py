@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from windrow.connectors.live import Position
 
 if TYPE_CHECKING:
+    from windrow.errors import WindrowError
     from windrow.rows.file_rows import FileRows
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "GapError",
     "Inbox",
     "NotReadyError",
+    "RefusedError",
 ]
 
 # Of so many producers the latest number is known; the one that was silent longest is forgotten.
@@ -39,6 +41,14 @@ class FullError(Exception):
 
 class NotReadyError(Exception):
     """Nothing is taken yet, or any more."""
+
+
+class RefusedError(Exception):
+    """The session has refused rows, these or others that were applied with them; why says so."""
+
+    def __init__(self, why: WindrowError) -> None:
+        self.why = why
+        super().__init__(str(why))
 
 
 class GapError(Exception):
@@ -58,6 +68,8 @@ class Batch:
     number: int
     producer: str | None = None
     sequence: int = 0
+    poll: int = 0  # the number of the last batch of those that were taken with it
+    refused: RefusedError | None = None
     kept: Future[None] = field(default_factory=Future)
 
 
@@ -140,12 +152,21 @@ class Inbox:
                 _remember(self._taken_producers, taken[-1])
             if not taken:
                 return None
+            for batch in taken:
+                batch.poll = taken[-1].number
             self._unconfirmed += taken
             producers = [[*each] for each in self._taken_producers.items()]
             return taken, {"batches": taken[-1].number, "producers": producers}
 
     def _rows_of_next(self) -> int:
         return self._waiting[0].rows.num_rows
+
+    def refuse(self, number: int, why: WindrowError) -> None:
+        """Of the rows that were taken up to that number, and together, some were refused."""
+        with self._changed:
+            for batch in self._unconfirmed:
+                if batch.poll == number:
+                    batch.refused = RefusedError(why)
 
     def confirm(self, number: int) -> None:
         """All batches up to that number are on the disk."""
@@ -155,7 +176,10 @@ class Inbox:
                 confirmed.append(self._unconfirmed.popleft())
                 self._bytes -= confirmed[-1].nbytes
         for batch in confirmed:
-            batch.kept.set_result(None)
+            if batch.refused is None:
+                batch.kept.set_result(None)
+            else:
+                batch.kept.set_exception(batch.refused)
 
     @property
     def has_unconfirmed(self) -> bool:

@@ -23,12 +23,14 @@ from windrow.apps.console.refusals import (
     not_rows,
     rows_are_full,
     rows_are_not_taken,
+    rows_are_refused,
     rows_left_out,
     too_large,
     wrong_header,
 )
+from windrow.connectors.http.inbox import FullError, GapError, NotReadyError, RefusedError
 
-__all__ = ["JSON_LINES", "InboxError", "RowsEndpoint", "StreamInbox", "Taken"]
+__all__ = ["JSON_LINES", "RowsEndpoint", "StreamInbox", "Taken"]
 
 JSON_LINES = "application/x-ndjson"
 _FORMS = {JSON_LINES: "jsonl", "application/json": "jsonl", ARROW: "arrow"}
@@ -54,14 +56,6 @@ class Taken(Protocol):
     @property
     def kept(self) -> Future[None]:
         """Done when they are in the state, and on its disk."""
-
-
-class InboxError(Exception):
-    """Why rows are not taken; expected: the number of the batch that lacks, where one does."""
-
-    def __init__(self, reason: str, expected: int = 0) -> None:
-        self.reason, self.expected = reason, expected
-        super().__init__(reason)
 
 
 # Takes a body of a form; producer and number of the batch, if it has any.
@@ -90,18 +84,16 @@ class RowsEndpoint:
             kept = asyncio.wrap_future(taken.kept)
             # A request that is given up must not take the word from others, or from the reader.
             await asyncio.wait_for(asyncio.shield(kept), KEPT_TIMEOUT_S)
-        except InboxError as refusal:
-            return _not_taken(refusal)
-        except TimeoutError:
+        except GapError as gap:
+            return refused(rows_left_out(gap.expected))
+        except FullError:
+            return _later(rows_are_full())
+        except (NotReadyError, TimeoutError):
             return _later(rows_are_not_taken())
+        except RefusedError as refusal:
+            return refused(rows_are_refused(refusal.why))
         facts = {"rows": taken.rows, "set_aside": taken.set_aside, "repeated": taken.is_repeated}
         return json_answer(facts)
-
-
-def _not_taken(refusal: InboxError) -> Response:
-    if refusal.reason == "gap":
-        return refused(rows_left_out(refusal.expected))
-    return _later(rows_are_full() if refusal.reason == "full" else rows_are_not_taken())
 
 
 def _later(error: RequestError) -> Response:

@@ -109,7 +109,8 @@ class Decision:
     case: 'A', 'B' or 'C'. bytes: the most memory that these widths take at any moment. least_bytes:
     the least that would do at any level, by the best solution known; bound_bytes: proven to be
     needed, so that the gap between the two bounds how far the solution is from the best. solver:
-    what found it ('proportional', 'greedy', 'dp', 'ap', 'ruin-recreate', 'exact').
+    what found it ('proportional', 'greedy', 'dp', 'ap', 'ruin-recreate', 'exact', 'kept'). late_us:
+    how much longer than its delay a query has to wait around this decision, at most.
     """
 
     case: str
@@ -118,6 +119,7 @@ class Decision:
     least_bytes: float
     bound_bytes: float
     solver: str
+    late_us: int = 0
 
     def of(self, window: str) -> WidthGiven:
         """The width of one window."""

@@ -93,6 +93,7 @@ class Publisher:
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
+        self._last_turn: int | None = None  # the end of one that begins no other
         # A select that one shard gives alone: rows go by the shard's own codes.
         self._takes_codes = self._shape.is_select
 
@@ -151,7 +152,21 @@ class Publisher:
         vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
-        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
+        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY.
+
+        Nobody waits longer for that than ticks are apart: where turns begin, an answer is due at
+        the clock, too, before the window becomes narrow; and the last turn still ends with one, as
+        the window may be wide enough only then.
+        """
+        if turns == self._turns:
+            return
+        has_begun = self.first_instant <= self._clock
+        if self._turns is None and has_begun and self._clock % (self._plan.every_us or 1):
+            self._feed.ask(np.array([self._clock], np.int64))
+        self._last_turn = None
+        if turns is None and self._turns is not None:
+            end, period = self._turns
+            self._last_turn = end - (end - self._clock - 1) // period * period
         self._turns = turns
 
     def _record_changes(self, feed: ChangeFeed, partial: Partial, instants: Vector) -> None:
@@ -282,6 +297,7 @@ class Publisher:
             "starts_over": self._feed.starts_over,
             "changes_netted": self._feed.changes_netted,
             "turns": self._turns,
+            "last_turn": self._last_turn,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
@@ -313,6 +329,7 @@ class Publisher:
         publisher._cut = tables.get("cut")
         if "initial" in tables:
             publisher._initial.load(tables["initial"], no_updates(publisher._shape))
+        publisher._last_turn = header.get("last_turn")
         publisher._feed.load(tables, new_code)
         publisher._feed.has_told = header.get("has_told", True)
         publisher._feed.changes_netted = header.get("changes_netted", 0)
@@ -468,7 +485,15 @@ class Publisher:
         if excess > 0:
             self._feed.instants_lost += excess
             first += excess * every
-        return np.arange(first, until + 1, every, dtype=np.int64)
+        ticks = np.arange(first, until + 1, every, dtype=np.int64)
+        last = self._last_turn
+        if last is None:
+            return ticks
+        ticks = ticks[ticks > last]
+        if last > until:
+            return ticks
+        self._last_turn = None
+        return np.concatenate([np.array([last], np.int64), ticks])
 
     def _forget_idle(self) -> None:
         """Forget groups that nothing refers to, when they may be many.

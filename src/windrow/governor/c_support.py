@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from windrow.governor.b_support import widened
-from windrow.governor.calm_turns import calm_turns
+from windrow.governor.calm_turns import NO_CLOCKS, calm_turns
 from windrow.governor.figures import WindowFigures
 from windrow.governor.groups.solve import continued, solve, solve_at_once, solve_quickly
 from windrow.governor.groups.turning import (
@@ -80,10 +80,12 @@ def c_support(
     start_us: int,
     demands: Sequence[Demand] = (),
     running: Running = NO_WINDOWS,
+    clocks_us: Mapping[str, int] = NO_CLOCKS,
 ) -> CalmWidths:
     """The widths and turns of all windows, if the need fits; turns begin at an instant.
 
-    demands, running: what has to wait, and as what; turns that run go on where they can.
+    demands, running: what has to wait, and as what; turns that run go on where they can. clocks_us:
+    of windows that are behind.
 
     >>> one = WindowFigures("a", 1.0, 60, 60, period_us=30, growth_us=10, ranges_us=(50, 60))
     >>> two = WindowFigures("b", 1.0, 40, 40, period_us=20, growth_us=10, ranges_us=(30, 40))
@@ -108,7 +110,7 @@ def c_support(
     narrow = [
         WidthGiven(each.window, width_us) for each, width_us in zip(figures, widths_us, strict=True)
     ]
-    calm = calm_turns(_turning(groups, now), narrow, demands, running, start_us)
+    calm = calm_turns(_turning(groups, now), narrow, demands, running, start_us, clocks_us)
     widths = (replace(each, turn=calm.turns.get(each.window)) for each in narrow)
     return CalmWidths(tuple(widths), calm.late_us)
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from windrow.governor.figures import WindowFigures
 from windrow.governor.groups.turning import is_group
 from windrow.governor.running import Running
 from windrow.governor.tables import Demand, Turn, WidthGiven
 
-__all__ = ["CalmTurns", "calm_turns"]
+__all__ = ["NO_CLOCKS", "CalmTurns", "calm_turns"]
+
+NO_CLOCKS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,13 @@ class _Member:
     """One window of a group at the instant of the decision.
 
     until_us: when its turn must have ended. width_us: how far back it reaches, at most its narrow
-    width unless it is growing. turn: the one that runs.
+    width unless it is growing. needed_us: how wide it must be then; where tolerances have become
+    smaller since its turn was decided, as wide as that is. turn: the one that runs.
     """
 
     figures: WindowFigures
     until_us: int
+    needed_us: int
     width_us: int
     is_growing: bool
     turn: Turn | None
@@ -56,8 +61,11 @@ def calm_turns(
     demands: Iterable[Demand],
     running: Running,
     at_us: int,
+    clocks_us: Mapping[str, int] = NO_CLOCKS,
 ) -> CalmTurns:
     """The turns of groups from an instant on; widths: of all windows, those between turns.
+
+    clocks_us: through which windows have answered that are behind; they were served no later.
 
     >>> one = WindowFigures("a", 1.0, growth_us=3, period_us=9, least_us=10)
     >>> two = WindowFigures("b", 1.0, growth_us=5, period_us=8, least_us=10)
@@ -73,7 +81,12 @@ def calm_turns(
     late_us = 0
     for number, group in enumerate(groups):
         assert is_group(group), "growths that do not fit into a period"
-        members = [_member(each, asked.get(each.window, ()), running, at_us) for each in group]
+        members = [
+            _member(
+                each, asked.get(each.window, ()), running, at_us, clocks_us.get(each.window, at_us)
+            )
+            for each in group
+        ]
         found, late = _kept(number, members, at_us) or _packed(number, members, at_us)
         turns.update(found)
         late_us = max(late_us, late)
@@ -83,20 +96,28 @@ def calm_turns(
 
 
 def _member(
-    figures: WindowFigures, demands: Sequence[Demand], running: Running, at_us: int
+    figures: WindowFigures,
+    demands: Sequence[Demand],
+    running: Running,
+    at_us: int,
+    clock_us: int,
 ) -> _Member:
     before, narrow_us = running.get(figures.window), figures.least_us - figures.growth_us
     if before is None:
-        return _Member(figures, at_us + figures.period_us, narrow_us, False, None)
-    until_us = [
-        before.served_at(each.query, at_us) + each.delay_us
-        for each in demands
-        if each.least_us > narrow_us
-    ]
+        until = min(at_us, clock_us) + figures.period_us
+        return _Member(figures, until, figures.least_us, narrow_us, False, None)
+    waiting = [each for each in demands if each.least_us > narrow_us]
+    clock_us = min(at_us, max(clock_us, before.since_us))
+    until_us = [before.served_at(each.query, clock_us) + each.delay_us for each in waiting]
     until_us.append(at_us + figures.period_us)
+    known = {each.query: each.least_us for each in before.waiting}
+    needed_us = max(
+        (min(each.least_us, known.get(each.query, each.least_us)) for each in waiting),
+        default=figures.least_us,
+    )
     reach_us, turn = before.width_at(at_us), before.given.turn
-    is_growing = turn is not None and narrow_us < reach_us < figures.least_us
-    return _Member(figures, min(until_us), reach_us, is_growing, turn)
+    is_growing = turn is not None and narrow_us < reach_us < needed_us
+    return _Member(figures, min(until_us), needed_us, reach_us, is_growing, turn)
 
 
 def _late_constant(
@@ -137,7 +158,7 @@ def _kept(
     taken = [(ends[each.name], each.growth_us) for each in old]
     if not _are_apart(taken, period_us):
         return None
-    if any(not _ready_us(each, at_us) <= ends[each.name] <= each.until_us for each in old):
+    if any(_ready_us(each, at_us) > ends[each.name] for each in old):
         return None
     for each in members:
         if each.turn is None:
@@ -150,11 +171,13 @@ def _kept(
 
 
 def _turn(number: int, member: _Member, period_us: int, end_us: int) -> Turn:
-    """The turn with that end; one that is the same as before has begun when it had."""
-    before, start_us = member.turn, end_us - member.growth_us
-    if before is not None and before.growth_us == member.growth_us:
-        start_us = before.start_us
-    return Turn(number, period_us, start_us, member.growth_us)
+    """The turn with that end; one that goes on began when the first one of its kind did.
+
+    A window that is behind has still to answer at an end that is over here.
+    """
+    if member.turn is not None:
+        end_us = member.turn.start_us + member.turn.growth_us
+    return Turn(number, period_us, end_us - member.growth_us, member.growth_us)
 
 
 def _end_after(turn: Turn, at_us: int) -> int:
@@ -165,7 +188,7 @@ def _end_after(turn: Turn, at_us: int) -> int:
 
 def _ready_us(member: _Member, at_us: int) -> int:
     """When it could be wide enough at the earliest, if it lets nothing go from now on."""
-    return at_us + max(0, member.figures.least_us - member.width_us)
+    return at_us + max(0, member.needed_us - member.width_us)
 
 
 def _are_apart(taken: Sequence[tuple[int, int]], period_us: int) -> bool:
@@ -206,40 +229,51 @@ def _ready_narrow_us(member: _Member, at_us: int) -> int:
 
 
 def _packed(number: int, members: Sequence[_Member], at_us: int) -> tuple[dict[str, Turn], int]:
-    """Turns one after the other, by how long their queries can wait; the least late order."""
-    tried = [
-        _in_order(number, members, first, at_us)
-        for first in [None, *(each for each in members if each.is_growing)]
-    ]
-    fitting = [each for each in tried if each is not None]
-    return min(fitting, key=lambda each: each[1])
+    """Turns in the order of how long their queries can wait; the least late way.
+
+    Between turns there is the time that is left in a period, if nobody waits longer for that: with
+    it turns can become longer and still end when they do.
+    """
+    best: tuple[dict[str, Turn], int] | None = None
+    for first in [None, *(each for each in members if each.is_growing)]:
+        for share in (1, 2, 0):
+            found = _in_order(number, members, first, at_us, share)
+            if found is not None and (best is None or found[1] < best[1]):
+                best = found
+            if best is not None and best[1] <= 0:
+                return best[0], 0
+    assert best is not None
+    return best
 
 
 def _in_order(
-    number: int, members: Sequence[_Member], first: _Member | None, at_us: int
+    number: int, members: Sequence[_Member], first: _Member | None, at_us: int, share: int
 ) -> tuple[dict[str, Turn], int] | None:
+    """share: of the time that is left, all (1), half (2) or nothing (0) is between the turns."""
     period_us = min(each.figures.period_us for each in members)
+    left_us = period_us - sum(each.growth_us for each in members)
+    pause_us = left_us // len(members) // share if share else 0
     others = sorted((each for each in members if each is not first), key=lambda each: each.until_us)
-    turns, late_us, next_us = {}, 0, at_us
-    begins = []
+    turns: dict[str, Turn] = {}
+    late_us, next_us, begun_us = 0, at_us, None
     for each in [*([] if first is None else [first]), *others]:
         if each is first:
             start_us = _ready_us(each, at_us) - each.growth_us
         else:
             start_us = max(next_us, _ready_narrow_us(each, at_us) - each.growth_us)
+        begun_us = start_us if begun_us is None else begun_us
         turns[each.name] = Turn(number, period_us, start_us, each.growth_us)
-        begins.append(start_us)
-        next_us = start_us + each.growth_us
-        late_us = max(late_us, next_us - each.until_us)
-    excess_us = next_us - (begins[0] + period_us)
-    if excess_us > 0 and first is not None:
+        end_us = start_us + each.growth_us
+        late_us = max(late_us, end_us - each.until_us)
+        next_us = end_us + pause_us
+    assert begun_us is not None
+    if end_us <= begun_us + period_us:
+        return turns, late_us
+    if first is not None or share:
         return None
-    if excess_us > 0:
-        # Some wait until they can be wide enough: all begin with the last of them.
-        turns = {}
-        for each in others:
-            start_us = next_us
-            turns[each.name] = Turn(number, period_us, start_us, each.growth_us)
-            next_us += each.growth_us
-            late_us = max(late_us, next_us - each.until_us)
+    # Some wait until they can be wide enough: all begin when the last of them is.
+    for each in others:
+        turns[each.name] = Turn(number, period_us, end_us, each.growth_us)
+        end_us += each.growth_us
+        late_us = max(late_us, end_us - each.until_us)
     return turns, late_us

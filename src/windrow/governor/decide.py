@@ -69,11 +69,11 @@ def decide(
         )
         solver = "proportional" if case == "A" else "greedy"
         return _decision(case, widths, figures, need_at_once(figures), solver)
-    found: Decision | None = None
+    found, clocks_us = None, _clocks(windows)
     for need in _needs(figures, running, groups, (time_limit_s, quick, seed)):
         if need.least_bytes > available:
             continue
-        calm = c_support(figures, need, available, at_us, demands, running)
+        calm = c_support(figures, need, available, at_us, demands, running, clocks_us)
         if found is None or calm.late_us < found.late_us:
             solver = need.grouping.solver
             found = _decision(case, calm.widths, figures, need, solver, calm.late_us)
@@ -81,6 +81,10 @@ def decide(
             return found
     unchanged = _unchanged(figures, demands, running, available, need)
     return unchanged or found or refusal(windows, demands, budget, fixed_bytes, need)
+
+
+def _clocks(windows: Sequence[WindowState]) -> dict[str, int]:
+    return {each.window: each.clock_us for each in windows if each.clock_us is not None}
 
 
 def _needs(
@@ -139,7 +143,7 @@ def narrowest(
     figures = figures_of(windows, demands)
     found: Decision | None = None
     for need in _needs(figures, running, None, (0.0, True, 0)):
-        calm = c_support(figures, need, need.least_bytes, at_us, demands, running)
+        calm = c_support(figures, need, need.least_bytes, at_us, demands, running, _clocks(windows))
         case = "C" if any(each.turn is not None for each in calm.widths) else "B"
         if found is None or (calm.late_us, need.least_bytes) < (found.late_us, found.least_bytes):
             solver = need.grouping.solver

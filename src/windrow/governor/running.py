@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from windrow.event_time import START_OF_TIME
@@ -67,9 +68,15 @@ Running: TypeAlias = Mapping[str, RunningWindow]
 
 
 def follow_on(
-    running: Running, widths: Iterable[WidthGiven], demands: Iterable[Demand], at_us: int
+    running: Running,
+    widths: Iterable[WidthGiven],
+    demands: Iterable[Demand],
+    at_us: int,
+    clocks_us: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, RunningWindow]:
     """The windows under another decision from an instant on; those not known are new.
+
+    clocks_us: through which windows have answered that are behind.
 
     >>> demand = Demand("q", "s", 60, delay_us=20)
     >>> wide, narrow = WidthGiven("s", 60), WidthGiven("s", 50, Turn(0, 20, 100, 10))
@@ -83,7 +90,10 @@ def follow_on(
         if demand.delay_us:
             patient.setdefault(demand.window, []).append(demand)
     return {
-        given.window: _under(running.get(given.window), given, patient, at_us) for given in widths
+        given.window: _under(
+            running.get(given.window), given, patient, at_us, clocks_us.get(given.window, at_us)
+        )
+        for given in widths
     }
 
 
@@ -92,13 +102,15 @@ def _under(
     given: WidthGiven,
     patient: Mapping[str, list[Demand]],
     at_us: int,
+    clock_us: int,
 ) -> RunningWindow:
+    clock_us = min(at_us, clock_us if before is None else max(clock_us, before.since_us))
     edge_us = START_OF_TIME if before is None else before.edge_at(at_us)
     waiting = tuple(
         Waiting(
             each.query,
             each.least_us,
-            at_us if before is None else before.served_at(each.query, at_us),
+            clock_us if before is None else before.served_at(each.query, clock_us),
         )
         for each in patient.get(given.window, ())
     )

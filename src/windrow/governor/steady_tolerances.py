@@ -10,10 +10,22 @@ from dataclasses import dataclass, replace
 
 from windrow.governor.tables import Demand
 
-__all__ = ["SteadyTolerances"]
+__all__ = ["SteadyTolerances", "with_reserve"]
 
 # Parts of a range that are told apart.
 PARTS = 4
+# What is kept of a tolerance in reserve, in which it may fall and nothing changes: a part of it,
+# or what a profile with 256 panes of a range does not know at both ends of what is missing.
+RESERVE_PARTS = 4
+RESERVE_PARTS_AT_FIRST = 2
+RESERVE_RANGES = 2 / 256
+
+
+def with_reserve(demand: Demand, *, is_known: bool) -> Demand:
+    """The demand with less than the tolerance that it has; is_known: a whole range was seen."""
+    parts = RESERVE_PARTS if is_known else RESERVE_PARTS_AT_FIRST
+    reserve_us = max(demand.tolerance_us // parts, int(demand.range_us * RESERVE_RANGES))
+    return replace(demand, tolerance_us=max(0, demand.tolerance_us - reserve_us))
 
 
 @dataclass

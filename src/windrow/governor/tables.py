@@ -50,12 +50,16 @@ class Demand:
 
 @dataclass(frozen=True)
 class WindowState:
-    """One window as it is: bytes of a row as really stored, measured rows a second, width now."""
+    """One window as it is: bytes of a row as really stored, measured rows a second, width now.
+
+    clock_us: the instant through which it has answered, if that is not the one of the decision.
+    """
 
     window: str
     row_bytes: float
     rate: float
     width_us: int = 0
+    clock_us: int | None = None
 
     @property
     def bytes_per_us(self) -> float:

@@ -25,7 +25,7 @@ from windrow.governor.measured_window import MeasuredWindow
 from windrow.governor.memory_taken import memory_taken
 from windrow.governor.refusals import not_admitted, not_admitted_yet
 from windrow.governor.running import Running, follow_on, running_from_json
-from windrow.governor.steady_tolerances import SteadyTolerances
+from windrow.governor.steady_tolerances import SteadyTolerances, with_reserve
 from windrow.governor.tables import Decision, Demand, WindowState, decision_from_json
 from windrow.governor.triggers import moved_windows, next_change_us, start_matters
 from windrow.governor.width_orders import order_width
@@ -40,6 +40,8 @@ REVIEW_PARTS = 8
 WORTH_CHANGING = 1.1
 # What is measured wobbles by so much while nothing has changed.
 MEASURED_TO = 1.02
+# A window that has rows of so much of its width is full.
+FULL = 0.95
 # A better level is only gone to where so much of the memory is to spare for it.
 UPWARDS_PARTS = 32
 # Memory is counted on by measured rates and sizes. Where rows do not fit in what was decided, so
@@ -85,6 +87,7 @@ class WindowGovernor:
         self._decided_by: Sequence[WindowState] = ()
         self._running: Running = {}
         self._tolerances = SteadyTolerances()
+        self._filling: set[str] = set()
         self._usable = 1.0  # the part of the memory that is counted on
         self._next_review_us = self._next_life_us = END_OF_TIME
         self._better = BetterGroups()
@@ -195,9 +198,12 @@ class WindowGovernor:
 
     def ended(self, query: str) -> None:
         """A query runs no longer."""
-        if self._port.windows():
+        windows = self._port.windows()
+        self._tolerances.forget({each.query_name for window in windows for each in window.inputs})
+        if windows:
             self.review(f"query {query} ends")
         else:
+            self._running = {}
             self._decision = None
             self.changes += 1
 
@@ -303,9 +309,23 @@ class WindowGovernor:
     def _found(
         self, tables: MeasuredTables, available: float, *, quick: bool
     ) -> Decision | Refused:
+        """A decision with some of each tolerance in reserve, where that costs no level."""
+        found = self._decided(tables, tables.demands, available, quick=quick)
+        if isinstance(found, Refused) or found.case == "A":
+            return found
+        careful = [
+            with_reserve(each, is_known=each.window not in self._filling) for each in tables.demands
+        ]
+        reserved = self._decided(tables, careful, available, quick=True)
+        is_as_good = isinstance(reserved, Decision) and reserved.case <= found.case
+        return reserved if is_as_good else found
+
+    def _decided(
+        self, tables: MeasuredTables, demands: Sequence[Demand], available: float, *, quick: bool
+    ) -> Decision | Refused:
         clock_us = self._port.clock_us()
         return decide(
-            *(tables.windows, tables.demands, available, tables.fixed_bytes, clock_us),
+            *(tables.windows, demands, available, tables.fixed_bytes, clock_us),
             quick=quick,
             running=self._running,
         )
@@ -347,7 +367,8 @@ class WindowGovernor:
     ) -> None:
         clock_us, windows = self._port.clock_us(), tables.windows
         alive = active_demands(tables.demands, clock_us)
-        self._running = follow_on(self._running, decision.widths, alive, clock_us)
+        clocks = {each.window: each.clock_us for each in windows if each.clock_us is not None}
+        self._running = follow_on(self._running, decision.widths, alive, clock_us, clocks)
         is_new = self._decision is None or decision.case != self._decision.case
         self._decision, self._decided_by = decision, windows
         self.changes += 1
@@ -369,6 +390,8 @@ class WindowGovernor:
         tables = measured_tables(measured, self._port.fixed_bytes(), is_average=is_average)
         clock_us = self._port.clock_us()
         steady = [self._tolerances.counted_on(each, clock_us) for each in tables.demands]
+        # Of these a whole range was never seen: what they tolerate is a guess.
+        self._filling = {each.name for each in measured if each.span_us < FULL * each.width_us}
         return tables._replace(demands=steady)
 
     def _note_next_review(self, demands: Sequence[Demand], clock_us: int) -> None:

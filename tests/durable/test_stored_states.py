@@ -27,7 +27,7 @@ from windrow.durable.snapshots import SNAPSHOT_VERSION
 
 STORED = Path(__file__).parent / "stored_states"
 SAVED_AT, STOPPED_AT = 19, 26
-# Of each folder what was done: snapshots have versions of their own, those before the third none.
+# Of each folder what was done: snapshots have versions of their own, those before the fourth none.
 WRITTEN = {"log": without_many(STEPS), f"snapshot-{SNAPSHOT_VERSION}": without_many(STEPS)}
 SCRIPTS = {**WRITTEN, "snapshot": without_many(ONCE_SAVED_STEPS)}
 
@@ -49,7 +49,7 @@ def test_a_stored_state_goes_on(folder: Path, tmp_path: Path) -> None:
 def test_there_are_some() -> None:
     found = {str(folder.relative_to(STORED)) for folder in STORED.glob("format-*/*")}
     logs = {f"format-{version}/log" for version in range(1, FORMAT_VERSION + 1)}
-    snapshots = {"format-1/snapshot", "format-2/snapshot", "format-2/snapshot-3"}
+    snapshots = {"format-1/snapshot", "format-2/snapshot", "format-2/snapshot-4"}
     assert found == logs | snapshots
     assert f"format-{FORMAT_VERSION}/snapshot-{SNAPSHOT_VERSION}" in found
 

@@ -34,7 +34,7 @@ QUERIES = {
 
 # The number of the step that pushes many rows.
 MANY_ROWS = 20
-# While these ran, snapshots before version 3 were not taken.
+# While these ran, snapshots before version 4 were not taken.
 NOT_SAVED_ONCE = {"viewed", "past"}
 
 
@@ -94,7 +94,7 @@ def _one(stream: str, second: float, *values: object) -> Step:
 
 
 def _registered_to_save(session: EmbeddedSession) -> None:
-    """Those that could be in a snapshot before version 3."""
+    """Those that could be in a snapshot before version 4."""
     for name, text in QUERIES.items():
         if name not in NOT_SAVED_ONCE:
             session.query(text, name=name)
@@ -139,7 +139,7 @@ STEPS: list[Step] = [
 
 # Steps of several calls, of which each is a change of its own.
 SEVERAL_CALLS = {number for number, step in enumerate(STEPS) if step.__name__ != "<lambda>"}
-# The same for queries that could be in a snapshot before version 3.
+# The same for queries that could be in a snapshot before version 4.
 ONCE_SAVED_STEPS = [_registered_to_save if step is registered else step for step in STEPS]
 
 

@@ -150,6 +150,10 @@ def load_session(session: DurableSession, record: Record) -> None:
 
 def _load_queries(session: DurableSession, saved: dict[str, Any], parts: SavedReader) -> None:
     states = [(session[told["name"]], told["state"]) for told in saved["queries"]]
+    for query, state in states:
+        if state["shard"] is not None:  # it had its own rows, and had them always or came to
+            for reader in query.readers:
+                reader.close()
     readers = [
         (reader, told)
         for query, state in states

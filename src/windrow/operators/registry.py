@@ -58,5 +58,5 @@ def operator_for(
     if shape.mode is None and plan.inputs[0].window.traits.is_endless:
         return UnboundedOperator(plan, shape, grid_us)
     if shape.mode is None:
-        return TreeOperator(plan, shape, grid_us)
+        return TreeOperator(plan, shape, grid_us, readers)
     return FactorisedOperator(plan, shape, grid_us, readers)

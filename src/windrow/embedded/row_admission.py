@@ -124,10 +124,12 @@ class RowAdmission:
         """Make windows narrower than was decided, until there is room for a row."""
         while not self._fits(stream, 1):
             if not self._governor.squeeze("rows have no room"):
-                self._governor.use_tolerance("rows have no room")
-                self._memory.reclaim()
-                return
+                break
             self._memory.reclaim()
+        for level in "BC":
+            if not self._fits(stream, 1) and not (level == "B" and self._governor.case == "C"):
+                self._governor.use_tolerance("rows have no room", level)
+                self._memory.reclaim()
 
     def granted(self, stream: str) -> int:
         """How many more rows of ordinary size may be taken before it is asked again."""

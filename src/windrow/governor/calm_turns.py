@@ -36,7 +36,8 @@ class _Member:
 
     until_us: when its turn must have ended. width_us: how far back it reaches, at most its narrow
     width unless it is growing. needed_us: how wide it must be then; where tolerances have become
-    smaller since its turn was decided, as wide as that is. turn: the one that runs.
+    smaller since its turn was decided, as wide as that is. turn: the one that runs. is_known: it
+    was there before.
     """
 
     figures: WindowFigures
@@ -45,6 +46,7 @@ class _Member:
     width_us: int
     is_growing: bool
     turn: Turn | None
+    is_known: bool = True
 
     @property
     def name(self) -> str:
@@ -105,7 +107,7 @@ def _member(
     before, narrow_us = running.get(figures.window), figures.least_us - figures.growth_us
     if before is None:
         until = min(at_us, clock_us) + figures.period_us
-        return _Member(figures, until, figures.least_us, narrow_us, False, None)
+        return _Member(figures, until, figures.least_us, narrow_us, False, None, False)
     waiting = [each for each in demands if each.least_us > narrow_us]
     clock_us = min(at_us, max(clock_us, before.since_us))
     until_us = [before.served_at(each.query, clock_us) + each.delay_us for each in waiting]
@@ -232,7 +234,8 @@ def _packed(number: int, members: Sequence[_Member], at_us: int) -> tuple[dict[s
     """Turns in the order of how long their queries can wait; the least late way.
 
     Between turns there is the time that is left in a period, if nobody waits longer for that: with
-    it turns can become longer and still end when they do.
+    it turns can become longer and still end when they do. Windows that nothing is known of follow
+    each other at once.
     """
     best: tuple[dict[str, Turn], int] | None = None
     for first in [None, *(each for each in members if each.is_growing)]:
@@ -252,7 +255,8 @@ def _in_order(
     """share: of the time that is left, all (1), half (2) or nothing (0) is between the turns."""
     period_us = min(each.figures.period_us for each in members)
     left_us = period_us - sum(each.growth_us for each in members)
-    pause_us = left_us // len(members) // share if share else 0
+    is_new = all(each.turn is None and not each.is_known for each in members)
+    pause_us = left_us // len(members) // share if share and not is_new else 0
     others = sorted((each for each in members if each is not first), key=lambda each: each.until_us)
     turns: dict[str, Turn] = {}
     late_us, next_us, begun_us = 0, at_us, None

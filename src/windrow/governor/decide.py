@@ -25,6 +25,8 @@ __all__ = ["case_of", "decide", "narrowest"]
 
 # Quick searches in addition, from other seeds, while turns run that a new decision would disturb.
 OTHER_SEARCHES = 2
+# Turns that save less than this are not worth it where memory is short by surprise.
+WORTH_TURNS = 0.98
 
 
 def decide(
@@ -131,8 +133,11 @@ def narrowest(
     demands: Iterable[Demand],
     at_us: int = 0,
     running: Running = NO_WINDOWS,
+    level: str = "C",
 ) -> Decision:
     """The least memory at which all is within its error: whether that fits or not.
+
+    level: 'B', or 'C', where turns save any memory.
 
     >>> rows = WindowState("s", row_bytes=10, rate=100)
     >>> minute = Demand("minute", "s", range_us=60_000_000, tolerance_us=20_000_000)
@@ -141,14 +146,19 @@ def narrowest(
     """
     demands = active_demands(demands, at_us)
     figures = figures_of(windows, demands)
-    found: Decision | None = None
-    for need in _needs(figures, running, None, (0.0, True, 0)):
+    widths = tuple(WidthGiven(each.window, each.least_us) for each in figures)
+    constant = found = _decision("B", widths, figures, need_at_once(figures), "greedy")
+    for need in () if level == "B" else _needs(figures, running, None, (0.0, True, 0)):
         calm = c_support(figures, need, need.least_bytes, at_us, demands, running, _clocks(windows))
         case = "C" if any(each.turn is not None for each in calm.widths) else "B"
-        if found is None or (calm.late_us, need.least_bytes) < (found.late_us, found.least_bytes):
+        if need.least_bytes > WORTH_TURNS * constant.bytes:
+            continue
+        if found is constant or (calm.late_us, need.least_bytes) < (
+            found.late_us,
+            found.least_bytes,
+        ):
             solver = need.grouping.solver
             found = _decision(case, calm.widths, figures, need, solver, calm.late_us)
-    assert found is not None
     return found
 
 

@@ -88,6 +88,7 @@ class WindowGovernor:
         self._running: Running = {}
         self._tolerances = SteadyTolerances()
         self._filling: set[str] = set()
+        self._has_reserve = False  # whether the last decision kept some of each tolerance
         self._usable = 1.0  # the part of the memory that is counted on
         self._next_review_us = self._next_life_us = END_OF_TIME
         self._better = BetterGroups()
@@ -226,8 +227,9 @@ class WindowGovernor:
         """Use better groups, if turns can go over to them without making a query wait."""
         tables, clock_us = self._tables(measured), self._port.clock_us()
         available = self._available(measured)
+        demands = self._careful(tables) if self._has_reserve else tables.demands
         found = decide(
-            *(tables.windows, tables.demands, available, tables.fixed_bytes, clock_us, 0.0),
+            *(tables.windows, demands, available, tables.fixed_bytes, clock_us, 0.0),
             running=self._running,
             groups=groups,
             quick=True,
@@ -270,7 +272,7 @@ class WindowGovernor:
         ranges_us = {each.window: each.range_us for each in figures_of(*tables[:2])}
         return any(
             min(each.width_us, ranges_us[each.window])
-            >= WORTH_CHANGING * given[each.window].width_us
+            > WORTH_CHANGING * given[each.window].width_us
             for each in found.widths
             if each.window in given
         )
@@ -300,8 +302,9 @@ class WindowGovernor:
             self._decided_by = tables.windows
         else:
             if found.case == "C":
-                alive = active_demands(tables.demands, clock_us)
-                self._better.look_for(figures_of(tables.windows, alive), found.least_bytes)
+                asked = self._careful(tables) if self._has_reserve else tables.demands
+                figures = figures_of(tables.windows, active_demands(asked, clock_us))
+                self._better.look_for(figures, found.least_bytes)
             self._use(found, measured, tables, why, is_short=is_short)
         self._note_next_review(tables.demands, clock_us)
         return None
@@ -344,7 +347,7 @@ class WindowGovernor:
     def _available(self, measured: Sequence[MeasuredWindow]) -> float:
         return self._usable * self._port.available_bytes(measured)
 
-    def use_tolerance(self, why: str) -> None:
+    def use_tolerance(self, why: str, level: str = "C") -> None:
         """Make windows as narrow as their queries allow, whatever was foreseen.
 
         What was decided counts on the rows to come; here and now it may be too much, or too little.
@@ -352,7 +355,7 @@ class WindowGovernor:
         clock_us, measured = self._port.clock_us(), self._port.windows()
         tables = self._tables(measured)
         if any(each.tolerance_us or each.delay_us for each in tables.demands):
-            decision = narrowest(tables.windows, tables.demands, clock_us, self._running)
+            decision = narrowest(tables.windows, tables.demands, clock_us, self._running, level)
             self._use(decision, measured, tables, why, is_short=True)
             self._note_next_review(tables.demands, clock_us)
 

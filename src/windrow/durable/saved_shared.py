@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.durable.queries import DurableQuery
 from windrow.durable.saved_parts import SavedParts, SavedReader
+from windrow.embedded.query import EmbeddedQuery
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import RowPool, RowReader, SharedRows
@@ -39,7 +39,7 @@ def _table_of(shared: SharedRows) -> pa.Table:
     return pa.table(columns)
 
 
-def saved_readers(query: DurableQuery, pool: RowPool, parts: SavedParts) -> list[dict[str, Any]]:
+def saved_readers(query: EmbeddedQuery, pool: RowPool, parts: SavedParts) -> list[dict[str, Any]]:
     """Where each input of a query stands in rows that are shared, and its keys."""
     stores = [id(each) for each in pool.all()]
     return [
@@ -49,7 +49,7 @@ def saved_readers(query: DurableQuery, pool: RowPool, parts: SavedParts) -> list
 
 
 def _saved_reader(
-    query: DurableQuery, number: int, store: int, parts: SavedParts
+    query: EmbeddedQuery, number: int, store: int, parts: SavedParts
 ) -> dict[str, Any]:
     reader, shard = query.readers[number], query.held_shard
     assert isinstance(shard, Shard)
@@ -99,7 +99,7 @@ def _matrix(table: pa.Table, letter: str, place: dict[int, int], size: int, kind
 
 
 def load_readers(
-    query: DurableQuery, saved: list[dict[str, Any]], clock: int, parts: SavedReader
+    query: EmbeddedQuery, saved: list[dict[str, Any]], clock: int, parts: SavedReader
 ) -> None:
     """The rows of its stores into a query that has seen none, and on to its clock."""
     shard = query.held_shard

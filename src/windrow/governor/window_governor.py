@@ -313,15 +313,24 @@ class WindowGovernor:
         self, tables: MeasuredTables, available: float, *, quick: bool
     ) -> Decision | Refused:
         """A decision with some of each tolerance in reserve, where that costs no level."""
+        self._has_reserve = False
         found = self._decided(tables, tables.demands, available, quick=quick)
         if isinstance(found, Refused) or found.case == "A":
             return found
-        careful = [
+        reserved = self._decided(tables, self._careful(tables), available, quick=True)
+        if (
+            isinstance(reserved, Refused)
+            or reserved.case > found.case
+            or reserved.late_us > found.late_us
+        ):
+            return found
+        self._has_reserve = True
+        return reserved
+
+    def _careful(self, tables: MeasuredTables) -> list[Demand]:
+        return [
             with_reserve(each, is_known=each.window not in self._filling) for each in tables.demands
         ]
-        reserved = self._decided(tables, careful, available, quick=True)
-        is_as_good = isinstance(reserved, Decision) and reserved.case <= found.case
-        return reserved if is_as_good else found
 
     def _decided(
         self, tables: MeasuredTables, demands: Sequence[Demand], available: float, *, quick: bool

@@ -9,7 +9,7 @@ begun to grow may go first, and then grows on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from windrow.governor.figures import WindowFigures
@@ -89,7 +89,7 @@ def calm_turns(
             )
             for each in group
         ]
-        found, late = _kept(number, members, at_us) or _packed(number, members, at_us)
+        found, late = _going_on(number, members, at_us) or _packed(number, members, at_us)
         turns.update(found)
         late_us = max(late_us, late)
     constant = [each for each in widths if each.window not in turns]
@@ -140,6 +140,18 @@ def _late_constant(
 
 
 # ---- turns that run go on
+
+
+def _going_on(
+    number: int, members: Sequence[_Member], at_us: int
+) -> tuple[dict[str, Turn], int] | None:
+    """The turns where all that run can go on, or all but one, which has another gap then."""
+    found = _kept(number, members, at_us)
+    for other in () if found is not None else members:
+        if other.turn is not None and found is None:
+            moved = [replace(each, turn=None) if each is other else each for each in members]
+            found = _kept(number, moved, at_us)
+    return found
 
 
 def _kept(

@@ -88,6 +88,7 @@ class WindowGovernor:
         self._running: Running = {}
         self._tolerances = SteadyTolerances()
         self._filling: set[str] = set()
+        self._waits_until_us: int | None = None  # a change that makes queries wait is put off
         self._has_reserve = False  # whether the last decision kept some of each tolerance
         self._usable = 1.0  # the part of the memory that is counted on
         self._next_review_us = self._next_life_us = END_OF_TIME
@@ -246,17 +247,36 @@ class WindowGovernor:
         is_level = self.case == "A" or self._serves(tables, available)
         return is_level and not self._is_worth(found, tables, available)
 
+    def _waits(self, found: Decision, tables: MeasuredTables, available: float) -> bool:
+        """Whether to put off a decision that makes queries wait longer than they can, for a while.
+
+        Until then answers come in time; where tolerances have fallen, their bounds say so.
+        """
+        if self._decision is None or not found.late_us or not self._fits(tables, available):
+            return False
+        clock_us = self._port.clock_us()
+        if self._waits_until_us is None:
+            longest_us = max(each.range_us for each in tables.demands)
+            self._waits_until_us = clock_us + longest_us
+        return clock_us < self._waits_until_us
+
     def _serves(self, tables: MeasuredTables, available: float) -> bool:
         if self._decision is None:
             return False
         given = {each.window: each for each in self._decision.widths}
-        bytes_per_us = {each.window: each.bytes_per_us for each in tables.windows}
-        if given.keys() != bytes_per_us.keys():
-            return False
         alive = active_demands(tables.demands, self._port.clock_us())
-        is_served = all(given[each.window].level(each) != "none" for each in alive)
+        return self._fits(tables, available) and all(
+            given[each.window].level(each) != "none" for each in alive
+        )
+
+    def _fits(self, tables: MeasuredTables, available: float) -> bool:
+        """Whether there is memory for the windows as they were decided, and for no others."""
+        assert self._decision is not None
+        bytes_per_us = {each.window: each.bytes_per_us for each in tables.windows}
+        if {each.window for each in self._decision.widths} != bytes_per_us.keys():
+            return False
         needed = memory_taken(self._decision.widths, bytes_per_us) + tables.fixed_bytes
-        return is_served and needed <= MEASURED_TO * available
+        return needed <= MEASURED_TO * available
 
     def _is_worth(self, found: Decision, tables: MeasuredTables, available: float) -> bool:
         """Whether a decision is so much better than the one that holds."""
@@ -298,7 +318,9 @@ class WindowGovernor:
             if not is_short and not self._serves(tables, math.inf):
                 self.use_tolerance(why)
             return found
-        if not is_short and self._may_stay(found, tables, available):
+        if not is_short and (
+            self._may_stay(found, tables, available) or self._waits(found, tables, available)
+        ):
             self._decided_by = tables.windows
         else:
             if found.case == "C":
@@ -383,6 +405,7 @@ class WindowGovernor:
         self._running = follow_on(self._running, decision.widths, alive, clock_us, clocks)
         is_new = self._decision is None or decision.case != self._decision.case
         self._decision, self._decided_by = decision, windows
+        self._waits_until_us = None
         self.changes += 1
         given = {each.window: each for each in decision.widths}
         for window in measured:

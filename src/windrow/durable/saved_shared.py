@@ -57,9 +57,7 @@ def _saved_reader(
     first = columns.store.head
     takes_part = columns.codes[columns.head : columns.end] != NO_CODE
     rows = shard.input_rows(shard.plan, number)
-    values = range(reader.columns.values.start, reader.columns.values.stop)
-    held = {rows.schema.names[values[place]] for place in reader.held}
-    own = [name for name in rows.schema.names if name != TIME and name not in held]
+    own = [name for name in rows.schema.names if name not in (TIME, *reader.held_names)]
     return {
         "store": store,
         "start": columns.head - first,
@@ -128,9 +126,8 @@ def _rows_of(reader: RowReader, told: dict[str, Any], parts: SavedReader) -> Pre
     flags = store.valid[chosen, : store.end] if store.valid.size else NO_MATRIX
     words = (store.values[chosen, : store.end].copy(), flags)
     given = {TIME: pa.array(store.times[: store.end].copy())}
-    names = [schema.names[reader.columns.values.start + place] for place in reader.held]
-    types = [schema.field(name).type for name in names]
-    given |= dict(zip(names, value_columns(*words, types), strict=True))
+    types = [schema.field(name).type for name in reader.held_names]
+    given |= dict(zip(reader.held_names, value_columns(*words, types), strict=True))
     if told["keys"] is not None:
         keys = parts.table(told["keys"]).take(places).combine_chunks()
         given |= {name: _whole(keys.column(name)) for name in keys.column_names}

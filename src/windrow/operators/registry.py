@@ -54,7 +54,7 @@ def operator_for(
     if is_followed:
         return FollowedSelect(plan, shape)
     if algorithm != "factorised":
-        return PairOperator(plan, shape, grid_us, algorithm)
+        return PairOperator(plan, shape, grid_us, algorithm, readers=readers)
     if shape.mode is None and plan.inputs[0].window.traits.is_endless:
         return UnboundedOperator(plan, shape, grid_us)
     if shape.mode is None:

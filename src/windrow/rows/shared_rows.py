@@ -44,8 +44,8 @@ __all__ = [
 ]
 
 Value = tuple[Expr, pa.DataType]
-# For each input the numbers of the values that its operator needs of rows that are held; None: it
-# has its own rows.
+# For each input the numbers of the columns, times not counted, that its operator reads in rows that
+# are held; None: it has its own rows.
 HeldValues = Sequence[tuple[int, ...]] | None
 _SPAN = attrgetter("query.span")
 _WORD = pa.int64()
@@ -92,9 +92,10 @@ ENDLESS = QueryLife()
 
 
 class RowReader:
-    """One input of one query on shared rows; chosen: the numbers of its values among the shared.
+    """One input of one query on shared rows; chosen: the numbers of its words among the shared.
 
-    held: which of its values it needs of rows that are held; it is given all when they come.
+    held: which columns of its rows, times not counted, it reads in those that are held; it is given
+    all of them when they come.
     """
 
     def __init__(
@@ -114,6 +115,9 @@ class RowReader:
         pairs = zip(input_shape.values, input_shape.value_types, strict=True)
         self.values: list[Value] = [(of_one_input(part), kind) for part, kind in pairs]
         self.held = held
+        whole: list[Value] = [(part, part.type.arrow) for part in self.parts]
+        self.words = [[*whole, *self.values][number] for number in held]
+        self.held_names = [self.columns.schema.names[1 + number] for number in held]
         self.read = [*self.parts, *(part for part, _ in self.values)]
         stream = plan.inputs[input_index].stream
         # The columns of the stream, where the query reads them as they are; None: it computes.
@@ -167,7 +171,7 @@ class SharedRows:
     ) -> RowReader:
         """A place to read for one input of a query that stands at this clock."""
         reader = RowReader(self, plan, input_index, held, clock, query)
-        reader.chosen = tuple(self._number(reader.values[number]) for number in held)
+        reader.chosen = tuple(map(self._number, reader.words))
         self._is_plain = self._is_plain and reader.names is not None
         self.readers = [*self.readers, reader]
         return reader

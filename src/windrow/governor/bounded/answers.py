@@ -7,6 +7,7 @@ the width changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from windrow.governor.bounded.inner_plan import InnerPlan, net_changes
 from windrow.history.history import History
 from windrow.output.publish import Publisher
 from windrow.output.unread_limit import UNREAD_BYTES
+from windrow.plan.model import QueryPlan
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
@@ -76,6 +78,11 @@ class BoundedAnswers:
             self._fill = FillIn(self._inner, history, self.watch.range_us, known_from_us)
         return reason
 
+    def read_from(self, history: History) -> None:
+        """Where answers are completed, the history is this object from now on."""
+        if self._fill is not None:
+            self._fill.read_from(history)
+
     def change_lifetime(self, lifetime: Lifetime, clock: int) -> None:
         """The window lets rows go by another lifetime after the answers up to the clock."""
         self._take()
@@ -124,6 +131,11 @@ class BoundedAnswers:
         return net.replace_schema_metadata(changes.schema.metadata)
 
     @property
+    def plan(self) -> QueryPlan:
+        """The plan that the publisher has."""
+        return self._inner.plan
+
+    @property
     def nbytes(self) -> int:
         """Bytes of what is known about arrivals, and of answers that nobody has read."""
         return self.watch.nbytes + self._given.nbytes
@@ -164,6 +176,15 @@ class BoundedAnswers:
             bounded._given.append(table)
         bounded.watch.load(saved[1])
         return bounded
+
+    def restored(self, publisher: Publisher, saved: Sequence[bytes]) -> BoundedAnswers:
+        """Another one as snapshot() saved it, with the limits and the history of this one."""
+        made = BoundedAnswers.restore(self._inner, publisher, (saved[0], saved[1]))
+        made.unread_limit = self.unread_limit
+        if made._given.parts:
+            made._empty = made._given.parts[0].schema.empty_table()
+        made._fill = self._fill
+        return made
 
     def _edges(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
         edges: NDArray[np.int64] = np.maximum(self._lifetime.edge(instants), self._edge)

@@ -47,7 +47,7 @@ FEW_ROWS = 1 << 13
 # Addresses for so many times the rows: rows then move once in seven of their lives.
 ADDRESS_PARTS = 8
 # Rows that left keep their pages until they are this part of those held, and some pages.
-GONE_PARTS = 32
+GONE_PARTS = 128
 GONE_ROWS = 1 << 10
 # A new page costs several times as much as copying one that is there: up to so many rows are moved
 # down for each place that is used again.

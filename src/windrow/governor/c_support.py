@@ -92,8 +92,8 @@ def c_support(
     >>> need = need_of([one, two], time_limit_s=1)
     >>> for given in c_support([one, two], need, available_bytes=90, start_us=0).widths:
     ...     print(given)
-    WidthGiven(window='a', width_us=50, turn=Turn(group=0, period_us=20, start_us=0, growth_us=10))
-    WidthGiven(window='b', width_us=30, turn=Turn(group=0, period_us=20, start_us=10, growth_us=10))
+    WidthGiven(window='a', width_us=50, turn=Turn(group=0, period_us=20, start_us=10, growth_us=10))
+    WidthGiven(window='b', width_us=30, turn=Turn(group=0, period_us=20, start_us=0, growth_us=10))
     """
     assert need.least_bytes <= available_bytes, "the need does not fit"
     names = need.turning.windows

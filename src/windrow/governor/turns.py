@@ -10,6 +10,7 @@ __all__ = ["width_at_us"]
 def width_at_us(given: WidthGiven, at_us: int) -> int:
     """How far back a window reaches at an instant, if it had its narrow width to begin with.
 
+    >>> from windrow.governor.tables import Turn
     >>> given = WidthGiven("a", 50, Turn(group=0, period_us=30, start_us=0, growth_us=10))
     >>> [width_at_us(given, at) for at in (-1, 0, 4, 10, 11, 30, 40)]
     [50, 50, 54, 60, 50, 50, 60]

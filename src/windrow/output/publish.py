@@ -14,9 +14,10 @@ from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.partial import Partial
+from windrow.output.answer_times import AnswerTimes
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
-from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
+from windrow.output.due_instants import distinct_instants
 from windrow.output.empty_states import no_updates, state_of_nothing
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
@@ -45,9 +46,6 @@ else:
     SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
-
-# A step of the clock over more ticks than this answers at the newest ones and counts the others.
-TICKS_LIMIT = INSTANTS_LIMIT
 
 
 class PublisherMark(NamedTuple):
@@ -92,8 +90,7 @@ class Publisher:
         self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
-        self._turns: tuple[int, int] | None = None
-        self._last_turn: int | None = None  # the end of one that begins no other
+        self._times = AnswerTimes()
         # A select that one shard gives alone: rows go by the shard's own codes.
         self._takes_codes = self._shape.is_select
 
@@ -152,22 +149,15 @@ class Publisher:
         vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
-        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY.
-
-        Nobody waits longer for that than ticks are apart: where turns begin, an answer is due at
-        the clock, too, before the window becomes narrow; and the last turn still ends with one, as
-        the window may be wide enough only then.
-        """
-        if turns == self._turns:
-            return
-        has_begun = self.first_instant <= self._clock
-        if self._turns is None and has_begun and self._clock % (self._plan.every_us or 1):
+        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
+        begins = self._times.turns is None and turns is not None
+        if (
+            begins
+            and self.first_instant <= self._clock
+            and self._clock % (self._plan.every_us or 1)
+        ):
             self._feed.ask(np.array([self._clock], np.int64))
-        self._last_turn = None
-        if turns is None and self._turns is not None:
-            end, period = self._turns
-            self._last_turn = end - (end - self._clock - 1) // period * period
-        self._turns = turns
+        self._times = self._times.with_turns(turns, self._clock)
 
     def _record_changes(self, feed: ChangeFeed, partial: Partial, instants: Vector) -> None:
         """Changes of a select, as its shard tells them."""
@@ -296,8 +286,8 @@ class Publisher:
             "has_told": self._feed.has_told,
             "starts_over": self._feed.starts_over,
             "changes_netted": self._feed.changes_netted,
-            "turns": self._turns,
-            "last_turn": self._last_turn,
+            "turns": self._times.turns,
+            "last_turn": self._times.last_turn,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
@@ -324,12 +314,12 @@ class Publisher:
         publisher._clock = header["clock"]
         publisher.first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
-        publisher._turns = None if header["turns"] is None else tuple(header["turns"])
+        turns = None if header["turns"] is None else tuple(header["turns"])
+        publisher._times = AnswerTimes(turns, header.get("last_turn"))
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         if "initial" in tables:
             publisher._initial.load(tables["initial"], no_updates(publisher._shape))
-        publisher._last_turn = header.get("last_turn")
         publisher._feed.load(tables, new_code)
         publisher._feed.has_told = header.get("has_told", True)
         publisher._feed.changes_netted = header.get("changes_netted", 0)
@@ -474,26 +464,11 @@ class Publisher:
     def _ticks(self, until: int) -> Vector:
         if self.first_instant == END_OF_TIME:
             return np.empty(0, np.int64)
-        origin, every = self._turns or (0, self._plan.every_us or 1)
-        if self._plan.closes is not None:
-            every, origin = self._plan.closes
         after = max(self._clock + 1, self.first_instant)
-        if self._turns is not None:
-            after = max(after, origin)
-        first = origin - (origin - after) // every * every
-        excess = (until - first) // every + 1 - TICKS_LIMIT
-        if excess > 0:
-            self._feed.instants_lost += excess
-            first += excess * every
-        ticks = np.arange(first, until + 1, every, dtype=np.int64)
-        last = self._last_turn
-        if last is None:
-            return ticks
-        ticks = ticks[ticks > last]
-        if last > until:
-            return ticks
-        self._last_turn = None
-        return np.concatenate([np.array([last], np.int64), ticks])
+        grid = self._plan.closes or (self._plan.every_us or 1, 0)
+        self._times, ticks, lost = self._times.ticks(after, until, grid)
+        self._feed.instants_lost += lost
+        return ticks
 
     def _forget_idle(self) -> None:
         """Forget groups that nothing refers to, when they may be many.

@@ -98,6 +98,11 @@ class Ingest(LiveIngest):
         self._newest_us, self._newest_at = START_OF_TIME, 0
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
+    def change_memory(self, budget: int) -> None:
+        """Go on under another budget, if what is held fits into it."""
+        self.governing.change_budget(budget)
+        self._memory = self.memory = budget
+
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
         made = self._new_stream(schema, late_bytes(self._memory))

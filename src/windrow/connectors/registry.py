@@ -29,6 +29,7 @@ SOURCES = {
     "postgres": "windrow.connectors.postgres.source",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "spark_table": "windrow.connectors.spark_table",
     "stdin": "windrow.connectors.listening",
     "tcp": "windrow.connectors.listening",
     "udp": "windrow.connectors.listening",

@@ -12,6 +12,7 @@ from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.listening import Listening, Stdin
 from windrow.connectors.mqtt.connector import MqttSource
+from windrow.connectors.postgres.changes import PostgresChanges
 from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.record_cutter import Framing
@@ -37,6 +38,7 @@ __all__ = [
     "mqtt",
     "parquet",
     "postgres",
+    "postgres_changes",
     "rate",
     "socket",
     "source_given",
@@ -204,6 +206,17 @@ def postgres(
     '1000'
     """
     return PostgresSource(query, url, position, every, overlap, starting, bounded)
+
+
+def postgres_changes(table: str, url: str, slot: str = "windrow") -> PostgresChanges:
+    """Rows that are inserted into a table of PostgreSQL, in this process, in order of commit.
+
+    slot: what PostgreSQL keeps changes for until they are read; it is made where there is none.
+
+    >>> postgres_changes("readings", "postgresql://host/db").slot
+    'windrow'
+    """
+    return PostgresChanges(table, url, slot)
 
 
 def adbc(

@@ -42,6 +42,10 @@ DESCRIBED_SOURCES = {
         "postgres('t', url = 'u', position = 'id')",
         sources.postgres("t", "u", "id"),
     ),
+    "postgres_changes": (
+        "postgres_changes('t', url = 'u')",
+        sources.postgres_changes("t", "u"),
+    ),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
     "spark_table": (

@@ -27,6 +27,7 @@ SOURCES = {
     "kafka": "windrow.connectors.kafka.connector",
     "mqtt": "windrow.connectors.mqtt.connector",
     "postgres": "windrow.connectors.postgres.source",
+    "postgres_changes": "windrow.connectors.postgres.changes",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
     "spark_table": "windrow.connectors.spark_table",

@@ -43,8 +43,8 @@ class SessionBudget:
         with self._lock:
             self._check_memory_may_change()
             self._flush()
-            self._ingest.change_memory(budget)
-            self._bytes = budget
+            self._ingest.governing.change_budget(budget)
+            self._ingest.memory = self._bytes = budget
 
     def _check_memory_may_change(self) -> None:
         """Raise where it may not."""

@@ -458,11 +458,6 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         """For how long it has seen the rows of its streams."""
         return 0 if self._first_clock is None else self.clock - self._first_clock
 
-    def limit_profile(self, most_bytes: int) -> None:
-        """What is known of arrivals, where it has ERROR, may take no more than that."""
-        if self._bounded is not None:
-            self._bounded.watch.profile.limit(most_bytes)
-
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
         return self._shard.growth_bytes(rows)

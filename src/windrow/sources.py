@@ -17,6 +17,7 @@ from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.record_cutter import Framing
 from windrow.connectors.socket_lines import Socket
+from windrow.connectors.spark_table import SparkTable
 from windrow.errors import BindingError
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Rate",
     "Socket",
     "Source",
+    "SparkTable",
     "Stdin",
     "adbc",
     "csv",
@@ -40,6 +42,7 @@ __all__ = [
     "rate",
     "socket",
     "source_given",
+    "spark_table",
     "stdin",
     "tcp",
     "udp",
@@ -308,6 +311,22 @@ def stdin(
     return Stdin(format, header, delimiter)
 
 
+def spark_table(
+    name: str,
+    format: str = "",  # noqa: A002 - as in scripts
+    options: Mapping[str, str] | None = None,
+) -> SparkTable:
+    """On Spark: a table of its catalogue, or what a format of Spark's reads.
+
+    name: in the catalogue; with a format a path, or with 'jdbc' a table of the database. options:
+    of Spark's reader.
+
+    >>> spark_table("rooms", "jdbc", {"url": "jdbc:derby:building"}).format
+    'jdbc'
+    """
+    return SparkTable(name, format, dict(options or {}))
+
+
 def source_given(source: object) -> Source:
     """The source itself; refused when it is something else.
 
@@ -321,5 +340,5 @@ def source_given(source: object) -> Source:
         f"{source!r} is not a source",
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
         "mqtt(topic, server, client), postgres(query, url, position), rate(), socket(host, port), "
-        "tcp(port), udp(port), unix(path) or stdin()",
+        "spark_table(name), tcp(port), udp(port), unix(path) or stdin()",
     )

@@ -48,6 +48,10 @@ DESCRIBED_SOURCES = {
     ),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
+    "spark_table": (
+        "spark_table('r', format = 'jdbc', options.url = 'u')",
+        sources.spark_table("r", "jdbc", {"url": "u"}),
+    ),
     "stdin": ("stdin(format = 'csv')", sources.stdin("csv")),
     "tcp": ("tcp(7)", sources.tcp(7)),
     "udp": ("udp(7)", sources.udp(7)),

@@ -30,6 +30,7 @@ SOURCES = {
     "postgres_changes": "windrow.connectors.postgres.changes",
     "rate": "windrow.connectors.rate",
     "socket": "windrow.connectors.socket_lines",
+    "spark_table": "windrow.connectors.spark_table",
     "stdin": "windrow.connectors.listening",
     "tcp": "windrow.connectors.listening",
     "udp": "windrow.connectors.listening",

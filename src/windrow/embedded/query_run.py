@@ -95,8 +95,8 @@ class QueryRun:
         shard = self._shard
         with self._part():
             if self._bounded is not None and input_index == 0:
-                self._bounded.change_lifetime(lifetime, shard.clock)
                 self._publisher.answer_at_turns(lifetime.turn_ends)
+                self._bounded.change_lifetime(lifetime, shard.clock)
             shard.change_lifetimes({input_index: lifetime})
             if shard.clock > START_OF_TIME:
                 self._publish(shard.advance({}, shard.clock), shard.clock)

@@ -29,6 +29,9 @@ from windrow.service_levels import INCOMPLETE
 
 __all__ = ["Governing"]
 
+# Of the budget a query with ERROR has so much for what it knows of arrivals.
+PROFILE_PARTS = 16
+
 
 class Governing:
     """Governs the windows of one session under `budget` bytes.
@@ -102,6 +105,7 @@ class Governing:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
         if self.granted:
             self._take_stock()
+        query.limit_profile(self._memory.budget // PROFILE_PARTS)
         if not query.plan.inputs:
             return  # the views that it reads were asked for before it
         if self._has_room_for(query, rate_of) or self._held_is_enough(query, rate_of):

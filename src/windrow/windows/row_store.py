@@ -24,14 +24,7 @@ from windrow.windows import kernels
 from windrow.windows.column_words import read_only
 from windrow.windows.marks import Assignments, Pending
 from windrow.windows.moving import PIECE, Move, MoveDown, Places, row_count
-from windrow.windows.reserved import (
-    CAN_RESERVE,
-    PAGE,
-    give_back,
-    held_bytes,
-    memory_of,
-    reserved,
-)
+from windrow.windows.reserved import CAN_RESERVE, PAGE, give_back, held_bytes, memory_of, reserved
 
 __all__ = [
     "FEW_ROWS",

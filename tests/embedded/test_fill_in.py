@@ -106,8 +106,10 @@ def test_completed_answers_stay_within_their_bounds(
         at = (row["at"] - instant(0)) // timedelta(microseconds=1)
         truth = [dict(zip(names, each, strict=True)) for each in oracle.answer_at(rows, at)]
         own = [each for each in truth if "s" not in each or same_value(each["s"], row["s"])]
-        errors = [relative_error(row[n], own[0][n]) for n in own[0] if n != "s"]
         bound = row["error_bound"]
+        if not own and bound == np.inf:
+            continue  # a group of which nothing is left but a pane that is cut may have no rows
+        errors = [relative_error(row[n], own[0][n]) for n in own[0] if n != "s"]
         assert max(errors) <= (1e-12 if bound is None else bound * (1 + 1e-9) + 1e-12), (row, own)
 
 
@@ -144,7 +146,7 @@ def test_at_node_borders_nothing_is_lost() -> None:
     assert {row["level"] for row in filled} == {row["level"] for row in plain} == {"B"}
     assert all(row["n"] == 200 and row["t"] == 1900 for row in filled)
     assert all(row["error_bound"] <= 1e-12 for row in filled)
-    assert all(row["n"] < 70 and row["error_bound"] > 0.6 for row in plain)
+    assert all(abs(row["n"] - 200) / 200 <= row["error_bound"] <= 0.03 for row in plain)
     assert queries[0].result().to_pylist()[0]["n"] == 200
 
 

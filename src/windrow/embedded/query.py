@@ -18,7 +18,8 @@ from windrow.embedded.query_run import NEVER
 from windrow.embedded.told_query import ToldQuery
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
-from windrow.event_time import START_OF_TIME, show_instant
+from windrow.event_time import START_OF_TIME, show_instant, show_span
+from windrow.governor.governed_input import KeptTail
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
+    from windrow.governor.bounded.joined_answers import JoinedAnswers
     from windrow.history.history import History
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 else:
     BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
     inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
+    JoinedAnswers = deferred("windrow.governor.bounded.joined_answers", "JoinedAnswers")
     explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
@@ -115,7 +118,8 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             if not begins_full:
                 self._absorb(self._shard.advance({}, clock), NO_INSTANTS, clock)
         else:
-            inner = None if plan.error_percent is None else inner_plan(plan)
+            is_bounded, is_joined = plan.error_percent is not None, len(plan.inputs) > 1
+            inner = inner_plan(plan) if is_bounded and not is_joined else None
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
             is_followed = self._may_follow and can_follow(run, shape_of(run))
@@ -124,11 +128,15 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
             publisher = Publisher(run, shard.live_columns if is_followed else None)
             self._shard, self._publisher = shard, publisher
-            self._bounded = None if inner is None else BoundedAnswers(inner, publisher)
+            if inner is not None:
+                self._bounded = BoundedAnswers(inner, publisher, fits_ticks=True)
+            elif is_bounded:
+                self._bounded = JoinedAnswers(plan, publisher)
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
+        self._tolerated_us: tuple[int, ...] = ()
+        self._tolerated_until_us = START_OF_TIME
         self._pace = Pace()
         self._ledger = QueryLedger([entry.alias for entry in plan.inputs])
         self._entries = [WaitingInstants() for _ in plan.inputs]
@@ -251,6 +259,10 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
+            tail = self.tail(input_index)
+            if tail.pane_us:
+                shown = f"{tail.cells} cells in {tail.panes} panes of {show_span(tail.pane_us)}"
+                lines.append(f"coarse tail of {alias}: {shown}, {tail.nbytes} bytes")
         return PlanText("\n".join(lines))
 
     @one_at_a_time
@@ -390,7 +402,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
         beside = 0 if self.run_beside is None else self.run_beside.nbytes
-        watched = 0 if self._bounded is None else self._bounded.watch.nbytes
+        watched = 0 if self._bounded is None else self._bounded.state_bytes
         return self._shard.nbytes + watched + beside
 
     @property
@@ -471,18 +483,32 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
 
     def fill_from(self, history: History, known_from_us: int) -> None:
         """Complete answers of a narrowed window from a history, where it can."""
-        if self._bounded is not None:
+        if isinstance(self._bounded, BoundedAnswers):
             self._bounded.fill_from(history, known_from_us)
 
-    def tolerated_span_us(self) -> int:
-        """How much narrower the window may be for answers within the tolerated error."""
-        if self._bounded is None or self.plan.error_percent is None:
+    def tolerated_span_us(self, input_index: int = 0) -> int:
+        """How much narrower a window may be for answers within the tolerated error."""
+        bounded, percent = self._bounded, self.plan.error_percent
+        if bounded is None or percent is None:
             return 0
-        watch, clock = self._bounded.watch, self.clock
+        clock = self.clock
         if clock >= self._tolerated_until_us:
-            self._tolerated_us = watch.tolerated_span_us(self.plan.error_percent, clock)
-            self._tolerated_until_us = clock + max(1, watch.range_us // TOLERANCE_PARTS)
-        return self._tolerated_us
+            self._tolerated_us = tuple(
+                bounded.tolerated_span_us(number, percent, clock)
+                for number in range(len(self.plan.inputs))
+            )
+            part_us = max(1, bounded.shortest_range_us // TOLERANCE_PARTS)
+            self._tolerated_until_us = clock + part_us
+        return self._tolerated_us[input_index]
+
+    @property
+    def pane_us(self) -> int:
+        """Widths that are so many times as wide let answers be as good as they can be."""
+        return 1 if self._bounded is None else self._bounded.pane_us
+
+    def tail(self, input_index: int) -> KeptTail:
+        """What is known by cells of rows of an input, held or not."""
+        return KeptTail() if self._bounded is None else self._bounded.tail(input_index)
 
     @property
     def is_exact(self) -> bool:

@@ -246,6 +246,10 @@ class Publisher:
         given, self._cut = self._cut.slice(0, end), self._cut.slice(end)
         return given
 
+    def due_instants(self) -> Vector:
+        """The instants at which answers are due that nobody has asked for."""
+        return self._states.due_instants()
+
     def drop_answers(self) -> None:
         """Let go of the answers that are due, for a reader that takes changes only."""
         self._feed.drop_answers()

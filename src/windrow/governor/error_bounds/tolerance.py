@@ -44,11 +44,14 @@ def tolerated_span_us(
     percent: float,
     clock_us: int,
     horizon_us: int | None = None,
+    *,
+    is_completed: bool = False,
 ) -> int:
     """Qe: a window of range - Qe, or wider, answers within the error; a whole number of panes.
 
     measure: None for COUNT(*). horizon_us: until when the span is to last: when it is asked for
-    again; a part of the range if not given. The profile goes on to the clock.
+    again; a part of the range if not given. The profile goes on to the clock. is_completed: answers
+    are made of the rows held and of panes.
     """
     profile.advance(clock_us)
     if horizon_us is None:
@@ -63,7 +66,9 @@ def tolerated_span_us(
         totals = profile.totals(measure, first_group, width)
         allowed = percent / 100 * (1.0 if _is_promised(function, totals) else FORECAST_SHARE)
         for oldest, newest in windows:
-            panes = _most_panes(function, totals, oldest, newest, panes, allowed)
+            panes = _most_panes(
+                function, totals, oldest, newest, panes, allowed, is_completed=is_completed
+            )
     return panes * profile.pane_us
 
 
@@ -112,7 +117,14 @@ def _windows(profile: ArrivalProfile, clock_us: int, horizon_us: int) -> list[tu
 
 
 def _most_panes(
-    function: str, totals: PaneTotals, oldest: Panes, newest: int, limit: int, allowed: float
+    function: str,
+    totals: PaneTotals,
+    oldest: Panes,
+    newest: int,
+    limit: int,
+    allowed: float,
+    *,
+    is_completed: bool,
 ) -> int:
     """The most panes, up to a limit, that all the windows may lack; so with any fewer."""
     spans = min(FIRST_SPANS, limit)
@@ -120,7 +132,9 @@ def _most_panes(
         passed = spans
         cells = spans * totals.count.shape[1]
         for part in np.array_split(oldest, -(-oldest.size * cells // CELLS_AT_ONCE)):
-            bounds = narrowed_bounds(function, totals, part, newest, spans)
+            bounds = narrowed_bounds(
+                function, totals, part, newest, spans, is_completed=is_completed
+            )
             failed = (bounds > allowed).any(axis=(0, 2))
             passed = min(passed, int(failed.argmax()) if failed.any() else spans)
         if passed < spans or spans == limit:

@@ -92,7 +92,7 @@ test-mqtt: $(STAMPS)/java $(STAMPS)/dev  ## Topics of an MQTT broker, read in th
 	@$(BIN)/python -m pytest tests/connectors/mqtt -m mqtt
 
 test-s3: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/s3  ## A checkpoint in an S3-like store.
-	@$(BIN)/python -m pytest tests/cluster/s3 -m s3
+	@$(BIN)/python -m pytest tests/cluster/s3 tests/connectors/files -m s3
 
 test-browser: $(STAMPS)/windrow $(STAMPS)/browser  ## The console's page, in a headless Chromium.
 	@sh requirements/find-chromium.sh

@@ -25,6 +25,11 @@ TEXTS = {
     "all": "SELECT k, AVG(v) AS v FROM a GROUP BY k",
     "none": "SELECT a.k FROM a [5 SECONDS] LEFT ANTI JOIN b [5 SECONDS] ON a.k = b.k",
     "tops": "SELECT k, v FROM a [9 SECONDS] ORDER BY v DESC, k LIMIT 2",
+    "about": "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM a [6 SECONDS] GROUP BY k ERROR (10%)",
+    "viewed": "SELECT SUM(n) AS n, MAX(n) AS m FROM busy",
+    "busiest": "SELECT b.k, q.n FROM b [3 SECONDS], quiet q WHERE b.k = q.k EVERY (2 SECONDS)",
+    "past": "SELECT k, SUM(v) AS s FROM HISTORY(a) [FROM '2026-01-01' TO NOW] GROUP BY k",
+    "ticks": "SELECT COUNT(*) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW] EVERY (3 SECONDS)",
 }
 values = st.sampled_from([None, 0.5, 2.0, -1.0, float("nan"), float("inf"), 1e16])
 rows = st.tuples(st.integers(0, 40), st.sampled_from([1, 2, None]), values)
@@ -45,6 +50,10 @@ def begun(session: EmbeddedSession, is_by_arrival: bool) -> EmbeddedSession:
     lateness = 0 if is_by_arrival else "3 seconds"
     session.stream("a", "ts timestamp, k int, v double", time="ts", lateness=lateness)
     session.stream("b", "ts timestamp, k int", time="ts")
+    session.view("busy", "SELECT k, COUNT(*) AS n FROM a [8 SECONDS] GROUP BY k")
+    session.view("quiet", "SELECT k, n FROM busy WHERE n < 3")
+    levels = [("1 second", "5 seconds"), ("5 seconds", "10 seconds")]
+    session.history("a", measures=["v"], by=["k"], levels=levels)
     for name, text in TEXTS.items():
         session.query(text, name=name)
     return session

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import struct
 import subprocess
 import sys
@@ -102,6 +104,17 @@ def test_one_session_at_a_time(tmp_path: Path) -> None:
     assert "WC402" in done.stderr
     session.stop()
     windrow.connect(path=tmp_path).stop()
+
+
+def test_a_full_disk_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun(tmp_path).stop()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "ftruncate", full)
+        windrow.connect(path=tmp_path).stop()
 
 
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:

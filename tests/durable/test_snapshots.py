@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+import math
+from functools import cache
 from itertools import count
+from typing import Any
 
 import pytest
 
 import windrow
 from support.durable_script import (
-    NOT_SAVED,
-    QUERIES,
-    SAVED_STEPS,
     SEVERAL_CALLS,
+    STEPS,
     at,
     observed,
     run,
@@ -24,7 +24,7 @@ from windrow.durable.opening import open_folder
 from windrow.durable.session import DurableSession
 from windrow.durable.settings import Settings
 
-undisturbed = cache(partial(undisturbed_by, steps=SAVED_STEPS))
+undisturbed = cache(undisturbed_by)
 
 
 def opened(folder: MemoryFolder, durability: str = "off") -> DurableSession:
@@ -35,13 +35,13 @@ def opened(folder: MemoryFolder, durability: str = "off") -> DurableSession:
 
 
 def ran(session: DurableSession, first: int, last: int) -> None:
-    run(session, first, last, SAVED_STEPS)
+    run(session, first, last)
 
 
 seen, wanted = observed, undisturbed
 
 
-@pytest.mark.parametrize("cut", range(1, len(SAVED_STEPS), 6))
+@pytest.mark.parametrize("cut", range(1, len(STEPS), 6))
 def test_it_goes_on_from_a_snapshot(cut: int) -> None:
     folder = MemoryFolder()
     session = opened(folder)
@@ -51,12 +51,12 @@ def test_it_goes_on_from_a_snapshot(cut: int) -> None:
     session.stop()
     assert any(name.startswith("snapshot") for name in folder.names())
     again = opened(folder.after_kill())
-    ran(again, cut, len(SAVED_STEPS))
-    assert seen(again) == wanted(len(SAVED_STEPS))
+    ran(again, cut, len(STEPS))
+    assert seen(again) == wanted(len(STEPS))
 
 
 def test_it_is_as_it_was_when_it_was_saved() -> None:
-    for cut in range(2, len(SAVED_STEPS), 9):
+    for cut in range(2, len(STEPS), 9):
         folder = MemoryFolder()
         session = opened(folder)
         ran(session, 0, cut)
@@ -76,7 +76,7 @@ def test_a_process_may_end_at_any_call_while_snapshots_are_taken(
         folder, done = MemoryFolder(dies_at), 0
         try:
             session = opened(folder, "always")
-            for done in range(len(SAVED_STEPS)):
+            for done in range(len(STEPS)):
                 ran(session, done, done + 1)
             session.stop()
         except KilledError:
@@ -116,17 +116,36 @@ def test_files_that_nobody_needs_are_removed() -> None:
         opened(damaged)
 
 
-@pytest.mark.parametrize("name", sorted(NOT_SAVED))
-def test_what_cannot_be_saved_is_replayed(name: str) -> None:
+def test_a_question_keeps_what_nobody_has_read() -> None:
     folder = MemoryFolder()
     session = opened(folder)
-    run(session, 0, 1)
-    session.query(QUERIES[name], name=name)
-    assert not session.save()
-    session.push("a", {"ts": at(1), "k": 1, "v": 2.0})
-    session.finish()
+    session.stream("s", "ts timestamp, k int, x double", time="ts")
+    levels = [("1 second", "4 seconds"), ("4 seconds", "8 seconds")]
+    session.history("s", measures=["x"], by=["k"], levels=levels)
+    text = "SELECT k, SUM(x) AS x FROM HISTORY(s) [FROM '2026-01-01' TO NOW] GROUP BY k"
+    for name, every in (("each", ""), ("ticks", " EVERY (3 SECONDS)")):
+        session.query(text + every, name=name)
+    for second in range(40):
+        session.push("s", {"ts": at(second), "k": second % 3, "x": math.nan if second == 9 else 1})
+        if second == 20:
+            session["each"].changes(limit=3)
+            session["ticks"].answers()
+    session.query(text + " EVERY (5 SECONDS)", name="late")  # some of its past is forgotten
+    session.push("s", {"ts": at(41), "k": 1, "x": 2.0})
+    session.streams()
+    assert session.save()
     again = opened(folder.after_kill())
-    assert again[name].result().equals(session[name].result())
+    for each in (session, again):
+        each.push("s", {"ts": at(50), "k": 1, "x": 3.0})
+        each.finish()
+    for name in ("each", "ticks", "late"):
+        read = [_read_of(each[name]) for each in (again, session)]
+        assert read[0] == read[1]
+
+
+def _read_of(query: Any) -> str:
+    tables = query.result(), query.answers(), query.changes()
+    return repr([table.to_pylist() for table in tables])
 
 
 def test_names_that_were_made_up_go_on() -> None:

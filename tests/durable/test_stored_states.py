@@ -1,7 +1,7 @@
 """States that earlier versions have written can be opened, and go on, for ever.
 
-`python -m durable.test_stored_states` in tests/ writes those of the present formats; do so into a
-new folder when a format changes, and leave the others as they are.
+`python -m durable.test_stored_states` in tests/ writes those of the present formats that are not
+there: do so when a format changes, and leave the others as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 import windrow
 from support.durable_script import (
-    SAVED_STEPS,
+    ONCE_SAVED_STEPS,
     STEPS,
     Step,
     observed,
@@ -23,10 +23,13 @@ from support.durable_script import (
     without_many,
 )
 from windrow.durable.log_files import FORMAT_VERSION
+from windrow.durable.snapshots import SNAPSHOT_VERSION
 
 STORED = Path(__file__).parent / "stored_states"
 SAVED_AT, STOPPED_AT = 19, 26
-SCRIPTS = {"log": without_many(STEPS), "snapshot": without_many(SAVED_STEPS)}
+# Of each folder what was done: snapshots have versions of their own, those before the fourth none.
+WRITTEN = {"log": without_many(STEPS), f"snapshot-{SNAPSHOT_VERSION}": without_many(STEPS)}
+SCRIPTS = {**WRITTEN, "snapshot": without_many(ONCE_SAVED_STEPS)}
 
 
 @pytest.mark.parametrize("folder", sorted(STORED.glob("format-*/*")), ids=str)
@@ -44,14 +47,18 @@ def test_a_stored_state_goes_on(folder: Path, tmp_path: Path) -> None:
 
 
 def test_there_are_some() -> None:
-    for version in range(1, FORMAT_VERSION + 1):
-        assert {folder.name for folder in STORED.glob(f"format-{version}/*")} == set(SCRIPTS)
+    found = {str(folder.relative_to(STORED)) for folder in STORED.glob("format-*/*")}
+    logs = {f"format-{version}/log" for version in range(1, FORMAT_VERSION + 1)}
+    snapshots = {"format-1/snapshot", "format-2/snapshot", "format-2/snapshot-4"}
+    assert found == logs | snapshots
+    assert f"format-{FORMAT_VERSION}/snapshot-{SNAPSHOT_VERSION}" in found
 
 
 def write_states(folder: Path) -> None:
     """The states of the present formats."""
-    for name, steps in SCRIPTS.items():
-        _write_state(folder / name, steps, is_saved=name == "snapshot")
+    for name, steps in WRITTEN.items():
+        if not (folder / name).exists():
+            _write_state(folder / name, steps, is_saved=name != "log")
 
 
 def _write_state(folder: Path, steps: list[Step], *, is_saved: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +106,46 @@ def test_rows_are_held_once() -> None:
     widest = held([texts[2]])
     # Beside the widest window's rows: a second value, and a code for each of the others.
     assert together < 2.2 * widest
+
+
+# Extremes, different values, chains and stars, and joins pair by pair. {w} is a width in minutes.
+OF_ALL_OPERATORS = [
+    "SELECT MAX(d) AS m FROM a [{w} MINUTES] EVERY (1 MINUTE)",
+    "SELECT COUNT(DISTINCT k) AS m FROM a [{w} MINUTES] EVERY (1 MINUTE)",
+    "SELECT COUNT(*) AS n FROM a [{w} MINUTES] x, b [{w} MINUTES] y, a [{w} MINUTES] z "
+    "WHERE x.k = y.k AND y.l = z.l EVERY (1 MINUTE)",
+    "SELECT MIN(x.d) AS n, SUM(y.d) AS s FROM a [{w} MINUTES] x, b [{w} MINUTES] y "
+    "WHERE x.k = y.k EVERY (1 MINUTE)",
+    "SELECT COUNT(*) AS n FROM a [{w} SECONDS] x, b [{w} SECONDS] y "
+    "WHERE x.k = y.k AND x.d > y.d EVERY (1 MINUTE)",
+    "SELECT x.k, MAX(x.d + y.d) AS n FROM a [{w} SECONDS] x, b [{w} SECONDS] y "
+    "WHERE x.k = y.k AND x.l <= y.l GROUP BY x.k EVERY (1 MINUTE)",
+]
+
+
+@pytest.mark.parametrize("text", OF_ALL_OPERATORS)
+def test_queries_of_all_operators_hold_rows_once(text: str) -> None:
+    rows = [
+        {"ts": instant(second * 1_000_000), "k": second % 7, "d": float(second % 91), "l": second}
+        for second in range(4_000)
+    ]
+
+    def columns_held(count: int) -> tuple[int, int]:
+        """Bytes of times and values, and of what is each query's own."""
+        session = session_of()
+        queries = [session.query(text.format(w=80 - number)) for number in range(count)]
+        for first in range(0, 4_000, 500):
+            for stream in "ab":
+                session.push(stream, batch_of(stream, tuple(rows[first : first + 500])))
+        assert all(len(query.readers) == len(query.windows) for query in queries)
+        windows = [window for query in queries for window in query.windows]
+        stores = {id(each.columns.store): each.columns.store for each in windows}
+        own = sum(window.columns.nbytes for window in windows)
+        return sum(each.nbytes for each in stores.values()), own
+
+    one, own = columns_held(1)
+    assert columns_held(2) == (one, 2 * own)
+    assert columns_held(10) == (one, 10 * own)
 
 
 def test_what_nobody_reads_is_given_back() -> None:

@@ -34,8 +34,8 @@ QUERIES = {
 
 # The number of the step that pushes many rows.
 MANY_ROWS = 20
-# While these run, a session is not saved: its log is replayed.
-NOT_SAVED = {"viewed", "past"}
+# While these ran, snapshots before version 4 were not taken.
+NOT_SAVED_ONCE = {"viewed", "past"}
 
 
 def at(second: float) -> int:
@@ -94,9 +94,9 @@ def _one(stream: str, second: float, *values: object) -> Step:
 
 
 def _registered_to_save(session: EmbeddedSession) -> None:
-    """Those that can be in a snapshot."""
+    """Those that could be in a snapshot before version 4."""
     for name, text in QUERIES.items():
-        if name not in NOT_SAVED:
+        if name not in NOT_SAVED_ONCE:
             session.query(text, name=name)
 
 
@@ -139,8 +139,8 @@ STEPS: list[Step] = [
 
 # Steps of several calls, of which each is a change of its own.
 SEVERAL_CALLS = {number for number, step in enumerate(STEPS) if step.__name__ != "<lambda>"}
-# The same for queries that can be in a snapshot.
-SAVED_STEPS = [_registered_to_save if step is registered else step for step in STEPS]
+# The same for queries that could be in a snapshot before version 4.
+ONCE_SAVED_STEPS = [_registered_to_save if step is registered else step for step in STEPS]
 
 
 def without_many(steps: list[Step]) -> list[Step]:

@@ -76,8 +76,10 @@ class StateFolder:
             if problem.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise not_a_folder(self.path, problem) from problem
             raise in_use(self.path, owner) from None
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, str(os.getpid()).encode(), 0)
+        # The number only tells others who has it: a disk that is full keeps nobody out.
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, str(os.getpid()).encode(), 0)
 
     def _owner(self) -> str:
         return os.pread(self._descriptor, 20, 0).decode(errors="replace")

@@ -16,7 +16,7 @@ _OWN = ("known_from_us", "rows", "_is_finished", "_step", "step_made")
 
 
 def saved_history(operator: HistoryOperator, parts: SavedParts) -> dict[str, Any]:
-    """A history that is whole, and that no query follows."""
+    """A history that is whole."""
     saved = save_history(operator.history)
     waiting = operator._waiting
     return {
@@ -24,6 +24,7 @@ def saved_history(operator: HistoryOperator, parts: SavedParts) -> dict[str, Any
         "history": saved.header,
         "tables": {name: parts.add_table(table) for name, table in saved.tables.items()},
         "waiting": [parts.add_table(batch) for batch in waiting],
+        "missed": operator.missed.listed(),
     }
 
 
@@ -34,6 +35,9 @@ def load_history(operator: HistoryOperator, saved: dict[str, Any], parts: SavedR
     tables = {name: parts.table(number) for name, number in saved["tables"].items()}
     spec = spec_of(operator.schema)
     operator.history = restore_history(spec, SavedHistory(saved["history"], tables))
+    # In states of before it was saved no row was missed.
+    for span in saved.get("missed", ()):
+        operator.missed.add(*span)
     operator._waiting = [
         batch for number in saved["waiting"] for batch in _batches(parts.table(number))
     ]

@@ -6,7 +6,7 @@ it gives the session in any case.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,14 @@ from windrow.durable.saved_alerts import load_alert, saved_alert
 from windrow.durable.saved_histories import load_history, saved_history
 from windrow.durable.saved_parts import SavedParts, SavedReader
 from windrow.durable.saved_queries import load_query, saved_query, why_not_saved
+from windrow.durable.saved_questions import (
+    load_past_query,
+    saved_past_query,
+    why_past_not_saved,
+)
 from windrow.durable.saved_shared import load_shared, saved_shared
 from windrow.durable.saved_streams import load_stream, saved_stream
+from windrow.durable.saved_views import load_views, plan_views, read_views, saved_views
 from windrow.durable.snapshots import Snapshot
 from windrow.plan.serialise import plan_to_json
 from windrow.runtime.tables.table_store import TableStore
@@ -38,23 +44,24 @@ def why_no_snapshot(session: DurableSession) -> str | None:
         return "rows wait"
     if ingest.staged:
         return "rows of sources are not applied yet"
-    if session.views_running:
-        return "views run"
     operators = session.past.operators.values()
-    is_known = all(each.history.is_whole and each.missed.is_empty for each in operators)
-    if session.past.running() or not is_known:
-        return "a query follows a history, or one lacks rows"
+    if not all(each.history.is_whole for each in operators):
+        return "a history has failed"
     queries = session.running_queries()
-    held = sum(query.state_bytes for query in queries) + ingest.pool.nbytes
+    runs = [*read_views(session.running_views(), queries), *queries]
+    held = sum(run.state_bytes for run in runs) + ingest.pool.nbytes
     if held > session.memory // ROOM_PARTS:
         return "there may be no room for it"
-    return next(filter(None, map(why_not_saved, queries)), None)
+    asked: list[Any] = session.past.running()
+    reasons = (*map(why_not_saved, runs), *map(why_past_not_saved, asked))
+    return next(filter(None, reasons), None)
 
 
 def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
     """Header and sections of a session that can be saved."""
     parts, ingest = SavedParts(), session.ingest
-    tables = ingest.tables
+    tables, queries = ingest.tables, session.running_queries()
+    asked: list[Any] = session.past.running()
     header = {
         "settings": session.settings.told(),
         "declared": session.declared,
@@ -66,7 +73,11 @@ def saved_session(session: DurableSession) -> tuple[dict[str, Any], SavedParts]:
                 "plan": plan_to_json(query.plan),
                 "state": saved_query(query, ingest.pool, parts),
             }
-            for query in session.running_queries()
+            for query in queries
+        ],
+        "views": saved_views(session, read_views(session.running_views(), queries), parts),
+        "past": [
+            {**session.told_of(query), "state": saved_past_query(query, parts)} for query in asked
         ],
         "shared": saved_shared(ingest.pool, parts),
         "governor": session.ingest.governing.state(),
@@ -96,7 +107,7 @@ def records_of(snapshot: Snapshot) -> Iterator[Record]:
         yield Record(sequence, told, [], 0)
     state = {"kind": "tables", "wall": 0, "saved": saved}
     yield Record(sequence, state, sections, 0)
-    for told in saved["queries"]:
+    for told in (*saved["queries"], *saved.get("past", ())):
         yield Record(sequence, {**told, "kind": "query", "wall": 0}, [], 0)
     yield Record(sequence, {**state, "kind": "state"}, sections, 0)
 
@@ -111,6 +122,7 @@ def load_tables(session: DurableSession, record: Record) -> None:
     for name, number in saved["tables"].items():
         tables.stores[name] = TableStore.restore(tables.stores[name].schema, parts.data(number))
     tables.reached, tables.is_finished = saved["reached"]
+    plan_views(session, saved.get("views", ()))
 
 
 def load_session(session: DurableSession, record: Record) -> None:
@@ -120,7 +132,9 @@ def load_session(session: DurableSession, record: Record) -> None:
         load_stream(ingest.streams[name], state, parts)
     for name, state in saved["histories"].items():
         load_history(session.past.operators[name], state, parts)
+    load_views(session, saved.get("views", ()), parts)
     _load_queries(session, saved, parts)
+    _load_questions(session, saved.get("past", ()), parts)
     for name, told in saved.get("alerts", {}).items():  # states of before there were any lack it
         load_alert(session, name, told, parts)
     last_us, heartbeats = saved["idle"]
@@ -136,11 +150,28 @@ def load_session(session: DurableSession, record: Record) -> None:
 
 def _load_queries(session: DurableSession, saved: dict[str, Any], parts: SavedReader) -> None:
     states = [(session[told["name"]], told["state"]) for told in saved["queries"]]
+    for query, state in states:
+        if state["shard"] is not None:  # it had its own rows, and had them always or came to
+            for reader in query.readers:
+                reader.close()
     readers = [
         (reader, told)
         for query, state in states
         for reader, told in zip(query.readers, state.get("shared", ()), strict=False)
     ]
     load_shared(session.ingest.pool, saved.get("shared", []), readers, parts)
+    operators = session.past.operators
     for query, state in states:
         load_query(query, state, parts)
+        # What completes answers has begun with a history that was not loaded yet.
+        operator = operators.get(query.plan.streams[0])
+        if query._bounded is not None and operator is not None:
+            query._bounded.read_from(operator.history)
+
+
+def _load_questions(
+    session: DurableSession, saved: Sequence[dict[str, Any]], parts: SavedReader
+) -> None:
+    for told in saved:
+        query: Any = session[told["name"]]
+        load_past_query(query, told["state"], parts)

@@ -1,7 +1,8 @@
 """Rows that several queries share, in a snapshot: once, with the keys that each query sees in them.
 
 A query begins at a place of its own in the rows, and some of them take no part in it: these have
-no key. Its values are words of the rows, in an order that depends on who came first.
+no key. Its values are words of the rows, in an order that depends on who came first; what it does
+not hold as words stands beside its keys.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.durable.queries import DurableQuery
 from windrow.durable.saved_parts import SavedParts, SavedReader
+from windrow.embedded.query import EmbeddedQuery
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import RowPool, RowReader, SharedRows
 from windrow.runtime.shard import Shard
 from windrow.windows.codes import NO_CODE
+from windrow.windows.column_words import value_columns
 from windrow.windows.row_store import NO_MATRIX
 
 __all__ = ["load_readers", "load_shared", "saved_readers", "saved_shared"]
@@ -37,7 +39,7 @@ def _table_of(shared: SharedRows) -> pa.Table:
     return pa.table(columns)
 
 
-def saved_readers(query: DurableQuery, pool: RowPool, parts: SavedParts) -> list[dict[str, Any]]:
+def saved_readers(query: EmbeddedQuery, pool: RowPool, parts: SavedParts) -> list[dict[str, Any]]:
     """Where each input of a query stands in rows that are shared, and its keys."""
     stores = [id(each) for each in pool.all()]
     return [
@@ -47,7 +49,7 @@ def saved_readers(query: DurableQuery, pool: RowPool, parts: SavedParts) -> list
 
 
 def _saved_reader(
-    query: DurableQuery, number: int, store: int, parts: SavedParts
+    query: EmbeddedQuery, number: int, store: int, parts: SavedParts
 ) -> dict[str, Any]:
     reader, shard = query.readers[number], query.held_shard
     assert isinstance(shard, Shard)
@@ -55,13 +57,13 @@ def _saved_reader(
     first = columns.store.head
     takes_part = columns.codes[columns.head : columns.end] != NO_CODE
     rows = shard.input_rows(shard.plan, number)
-    plain = [name for name in rows.schema.names[: reader.columns.values.start] if name != TIME]
+    own = [name for name in rows.schema.names if name not in (TIME, *reader.held_names)]
     return {
         "store": store,
         "start": columns.head - first,
         "strange": parts.add_numbers(np.flatnonzero(~takes_part)),
         "chosen": list(reader.chosen),
-        "keys": parts.add_table(rows.select(plain)) if plain else None,
+        "keys": parts.add_table(rows.select(own)) if own else None,
     }
 
 
@@ -97,7 +99,7 @@ def _matrix(table: pa.Table, letter: str, place: dict[int, int], size: int, kind
 
 
 def load_readers(
-    query: DurableQuery, saved: list[dict[str, Any]], clock: int, parts: SavedReader
+    query: EmbeddedQuery, saved: list[dict[str, Any]], clock: int, parts: SavedReader
 ) -> None:
     """The rows of its stores into a query that has seen none, and on to its clock."""
     shard = query.held_shard
@@ -120,18 +122,16 @@ def _rows_of(reader: RowReader, told: dict[str, Any], parts: SavedReader) -> Pre
     takes_part[told["start"] + parts.numbers(told["strange"])] = False
     numbers = np.cumsum(takes_part) - 1
     places = pa.array(np.where(takes_part, numbers, 0), mask=~takes_part)
+    chosen = list(reader.chosen)
+    flags = store.valid[chosen, : store.end] if store.valid.size else NO_MATRIX
+    words = (store.values[chosen, : store.end].copy(), flags)
     given = {TIME: pa.array(store.times[: store.end].copy())}
+    types = [schema.field(name).type for name in reader.held_names]
+    given |= dict(zip(reader.held_names, value_columns(*words, types), strict=True))
     if told["keys"] is not None:
         keys = parts.table(told["keys"]).take(places).combine_chunks()
         given |= {name: _whole(keys.column(name)) for name in keys.column_names}
-    arrays = [
-        given[field.name] if field.name in given else pa.nulls(store.end, field.type)
-        for field in schema
-    ]
-    chosen = list(reader.chosen)
-    flags = store.valid[chosen, : store.end] if store.valid.size else NO_MATRIX
-    words = (store.values[chosen, : store.end], flags)
-    batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+    batch = pa.RecordBatch.from_arrays([given[name] for name in schema.names], schema=schema)
     return PreparedRows(
         batch, reader.columns, None if takes_part.all() else takes_part, words=words
     )

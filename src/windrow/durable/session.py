@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ from windrow.table_schema import TableSchema
 if TYPE_CHECKING:
     from windrow.embedded.history_query import EmbeddedHistoryQuery
     from windrow.embedded.query import EmbeddedQuery
+    from windrow.embedded.view_run import ViewRun
+    from windrow.plan.relations.tree_plan import TreePlan
 
 __all__ = ["SNAPSHOT_BYTES", "DurableSession"]
 
@@ -181,7 +185,7 @@ class DurableSession(NotedAlerts, ChangingSession):
         """Write a snapshot, where the session can be saved now, so that less is to be replayed."""
         self.journal.check()
         log = self.journal.log
-        self._snapshot_at = 2 * log.bytes  # no sooner again, if it cannot be
+        self._snapshot_at = log.bytes + SNAPSHOT_BYTES // 8  # no sooner again, if it cannot be
         why = why_no_snapshot(self)
         if why is not None:
             _LOGGER.info("no snapshot of %s: %s", self.path, why)
@@ -196,14 +200,22 @@ class DurableSession(NotedAlerts, ChangingSession):
         log.bytes, self._snapshot_at = 0, SNAPSHOT_BYTES
         return True
 
-    @property
-    def views_running(self) -> bool:
-        """Whether any view has a reader."""
-        return bool(self._views.runs())
+    def running_views(self) -> list[ViewRun]:
+        """The views that queries read, those first that others read."""
+        return self._views.runs()
+
+    def view_plans(self, plans: Mapping[str, TreePlan]) -> None:
+        """Views that begin from now on run by these plans, others by their texts."""
+        self._views.plans = plans
+
+    def knowing_functions(self) -> AbstractContextManager[None]:
+        """Plans that are read within may call the functions of the session."""
+        return self._knowing_functions()
 
     def running_queries(self) -> list[Any]:
         """The queries on windows that run."""
-        return [*self._running()]
+        self._running()  # forgets those whose life is over
+        return [*self._queries.values()]
 
     def told_of(self, query: Query) -> dict[str, Any]:
         """How a query was registered, as a record has it."""

@@ -19,8 +19,9 @@ from windrow.rows.frames import Section, read_frame, write_frame
 
 __all__ = ["Snapshot", "is_snapshot", "newest_snapshot", "remove_unfinished", "write_snapshot"]
 
-# Version 2 has rows that are shared once, and what the governor has decided.
-SNAPSHOT_VERSION = 2
+# Version 2 has rows that are shared once, and what the governor has decided; 3 has those of trees
+# among them; 4 views, open questions about the past, queries with ERROR and those that lack rows.
+SNAPSHOT_VERSION = 4
 SNAPSHOTS_KEPT = 2
 _KIND = "session"
 _PREFIX, _SUFFIX, _UNFINISHED = "snapshot-", ".wsnap", ".new"

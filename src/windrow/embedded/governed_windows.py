@@ -149,10 +149,10 @@ def _measured(
     rows = max(window.row_count for window in windows)
     tail = max(window.columns.tail for window in windows)
     waiting = (store.end - tail) * slot_bytes
-    grows, fixed = 0.0, float(other_bytes)
-    if not is_shared and inputs[0].algorithm != "factorised" and rows >= RECENT_PARTS:
-        # Indexes and slots are for each row; codes and sums of the others are for each key.
-        grows, fixed = other_bytes / rows, 0.0
+    # Indexes and slots are for each row; codes and sums of the others are for each key.
+    by_row = sum(other[each.query_name] for each in inputs if each.algorithm != "factorised")
+    by_row = by_row if rows >= RECENT_PARTS else 0
+    grows, fixed = by_row / max(rows, 1), float(other_bytes - by_row)
     range_us = max(each.range_us for each in inputs)
     watched_us = max(min(each.query.watched_us, each.width_us) for each in inputs)
     average, recent, span_us = _rates(store, windows, watched_us, range_us)

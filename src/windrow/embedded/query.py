@@ -24,6 +24,7 @@ from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
 from windrow.operators.select.following import can_follow
+from windrow.operators.sharing import held_values
 from windrow.output.change_limit import check_limit
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
@@ -124,7 +125,8 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             # Rows that others have had already are not in what they share: it has its own.
             is_followed = self._may_follow and can_follow(run, shape_of(run))
             if not begins_full and not is_followed:
-                self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
+                held = held_values(run, first_algorithm(run))
+                self._readers = pool.readers(run, held, clock, self.reading)
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
             publisher = Publisher(run, shard.live_columns if is_followed else None)
             self._shard, self._publisher = shard, publisher

@@ -55,6 +55,7 @@ class SessionViews:
         self._running, self._rate_of, self._tables = running, rate_of, tables
         self.registry = ViewRegistry(self._plan_of, self._begin)
         self._admitted: tuple[ViewRun, ...] = ()
+        self.plans: Mapping[str, TreePlan] = {}  # by which views begin, whatever would be planned
 
     def declared(self, name: str, text: str, queries: Iterable[str]) -> Catalog:
         """The catalog with one view more; its errors are told now, before anything reads it."""
@@ -124,6 +125,9 @@ class SessionViews:
         return answer_now(plan, self._running(), views, tables, clock, kept)
 
     def _plan_of(self, name: str) -> TreePlan:
+        known = self.plans.get(name.lower())
+        if known is not None:
+            return known
         catalog = self._catalog()
         view = catalog.view(name)
         assert view is not None

@@ -43,6 +43,10 @@ class ViewRun(EmbeddedQuery):
         """What it tells its readers."""
         return self._view_shard.log
 
+    def keep_log(self, log: ViewLog) -> None:
+        """Go on with a log in which readers have their places, after it was loaded."""
+        self._view_shard.log = log
+
     @property
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""

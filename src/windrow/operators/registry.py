@@ -54,9 +54,9 @@ def operator_for(
     if is_followed:
         return FollowedSelect(plan, shape)
     if algorithm != "factorised":
-        return PairOperator(plan, shape, grid_us, algorithm)
+        return PairOperator(plan, shape, grid_us, algorithm, readers=readers)
     if shape.mode is None and plan.inputs[0].window.traits.is_endless:
         return UnboundedOperator(plan, shape, grid_us)
     if shape.mode is None:
-        return TreeOperator(plan, shape, grid_us)
+        return TreeOperator(plan, shape, grid_us, readers)
     return FactorisedOperator(plan, shape, grid_us, readers)

@@ -143,15 +143,23 @@ def window_of(
     value_count: int,
     store: RowStore | None = None,
     chosen: tuple[int, ...] = (),
+    own_count: int = 0,
 ) -> Window:
-    """An empty window of this kind for rows of this many values, or on shared rows."""
+    """An empty window of this kind for rows of this many values, or on shared rows.
+
+    own_count: words of a row that its operator makes of it.
+    """
+    eviction: LastRows | LastRowsByPartition | Schedule
     if window.traits.counts_whole_stream:
-        return Window(value_count, eviction=LastRows(window.rows))
-    if window.traits.counts_by_partition:
-        return Window(value_count, eviction=LastRowsByPartition(window.rows))
-    if window.traits.is_scheduled:
-        return Window(value_count, eviction=SCHEDULES[window.traits.leaving](window))
-    return Window(value_count, lifetime=lifetime_of(window), store=store, chosen=chosen)
+        eviction = LastRows(window.rows)
+    elif window.traits.counts_by_partition:
+        eviction = LastRowsByPartition(window.rows)
+    elif window.traits.is_scheduled:
+        eviction = SCHEDULES[window.traits.leaving](window)
+    else:
+        lifetime = lifetime_of(window)
+        return Window(value_count, lifetime, store=store, chosen=chosen, own_count=own_count)
+    return Window(value_count, eviction=eviction, own_count=own_count)
 
 
 # How rows of windows that are not in order come and go.

@@ -1,8 +1,8 @@
 """Rows that several queries read: one copy for all windows on the same stream and condition.
 
-A query whose window is kept by a state per key (the keyed operator) needs of a row its time, its
-values and a code. Times and values are held once, however many queries read them and however long
-their windows are; each query has its own codes and its own range. Expressions are evaluated once.
+A query needs of a row its time, its values and what its operator makes of it: a code, or a place
+in an order. Times and values are held once, however many queries read them and however long their
+windows are; the rest, and its range, is each query's own. Expressions are evaluated once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life
 from windrow.rows.prepare import prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.rows.set_aside import guards_in
 from windrow.rows.shape import shape_of
 from windrow.schema import StreamSchema
 from windrow.windows.column_words import ValueWords, value_words
@@ -34,17 +33,20 @@ from windrow.windows.row_store import RowStore, StoreMark
 from windrow.windows.window import Window
 
 __all__ = [
+    "HeldValues",
     "QueryLife",
     "RowPool",
     "RowReader",
     "SharedRows",
     "Shares",
     "StreamRows",
-    "can_share",
     "cast_times",
 ]
 
 Value = tuple[Expr, pa.DataType]
+# For each input the numbers of the columns, times not counted, that its operator reads in rows that
+# are held; None: it has its own rows.
+HeldValues = Sequence[tuple[int, ...]] | None
 _SPAN = attrgetter("query.span")
 _WORD = pa.int64()
 
@@ -90,10 +92,20 @@ ENDLESS = QueryLife()
 
 
 class RowReader:
-    """One input of one query on shared rows; chosen: the numbers of its values among the shared."""
+    """One input of one query on shared rows; chosen: the numbers of its words among the shared.
+
+    held: which columns of its rows, times not counted, it reads in those that are held; it is given
+    all of them when they come.
+    """
 
     def __init__(
-        self, shared: SharedRows, plan: QueryPlan, input_index: int, clock: int, query: QueryLife
+        self,
+        shared: SharedRows,
+        plan: QueryPlan,
+        input_index: int,
+        held: tuple[int, ...],
+        clock: int,
+        query: QueryLife,
     ) -> None:
         self.shared, self.clock, self.query = shared, clock, query
         input_shape = shape_of(plan).inputs[input_index]
@@ -102,6 +114,10 @@ class RowReader:
         self.parts = [of_one_input(part) for part in self.columns.plain]
         pairs = zip(input_shape.values, input_shape.value_types, strict=True)
         self.values: list[Value] = [(of_one_input(part), kind) for part, kind in pairs]
+        self.held = held
+        whole: list[Value] = [(part, part.type.arrow) for part in self.parts]
+        self.words = [[*whole, *self.values][number] for number in held]
+        self.held_names = [self.columns.schema.names[1 + number] for number in held]
         self.read = [*self.parts, *(part for part, _ in self.values)]
         stream = plan.inputs[input_index].stream
         # The columns of the stream, where the query reads them as they are; None: it computes.
@@ -145,10 +161,17 @@ class SharedRows:
         self._is_plain = True  # whether all readers read columns of the stream as they are
         self.readers: list[RowReader] = []
 
-    def reader(self, plan: QueryPlan, input_index: int, clock: int, query: QueryLife) -> RowReader:
+    def reader(
+        self,
+        plan: QueryPlan,
+        input_index: int,
+        held: tuple[int, ...],
+        clock: int,
+        query: QueryLife,
+    ) -> RowReader:
         """A place to read for one input of a query that stands at this clock."""
-        reader = RowReader(self, plan, input_index, clock, query)
-        reader.chosen = tuple(self._number(value) for value in reader.values)
+        reader = RowReader(self, plan, input_index, held, clock, query)
+        reader.chosen = tuple(map(self._number, reader.words))
         self._is_plain = self._is_plain and reader.names is not None
         self.readers = [*self.readers, reader]
         return reader
@@ -256,8 +279,13 @@ class RowPool:
     def __init__(self) -> None:
         self._shared: dict[tuple[str, Expr | None], SharedRows] = {}
 
-    def reader(
-        self, plan: QueryPlan, input_index: int, clock: int, query: QueryLife = ENDLESS
+    def _reader(
+        self,
+        plan: QueryPlan,
+        input_index: int,
+        held: tuple[int, ...],
+        clock: int,
+        query: QueryLife,
     ) -> RowReader:
         """A place to read for one input, on rows that others may read already."""
         entry = plan.inputs[input_index]
@@ -265,15 +293,15 @@ class RowPool:
         key = (entry.stream.name, condition)
         if key not in self._shared or not self._shared[key].is_read:
             self._shared[key] = SharedRows(entry.stream, condition)
-        return self._shared[key].reader(plan, input_index, clock, query)
+        return self._shared[key].reader(plan, input_index, held, clock, query)
 
     def readers(
-        self, plan: QueryPlan, algorithm: str, clock: int, query: QueryLife = ENDLESS
+        self, plan: QueryPlan, held: HeldValues, clock: int, query: QueryLife = ENDLESS
     ) -> tuple[RowReader, ...]:
         """Places to read, for all inputs of a query; none where its operator has its own rows."""
-        if not can_share(plan, algorithm):
+        if held is None:
             return ()
-        return tuple(self.reader(plan, i, clock, query) for i in range(len(plan.inputs)))
+        return tuple(self._reader(plan, i, each, clock, query) for i, each in enumerate(held))
 
     def arrange(self, shared: Sequence[SharedRows]) -> None:
         """Have these, in this order, before all others."""
@@ -305,15 +333,6 @@ class RowPool:
     def nbytes(self) -> int:
         """Bytes of times, values and flags; codes are the queries' own."""
         return sum(each.store.nbytes for each in self.all())
-
-
-def can_share(plan: QueryPlan, algorithm: str) -> bool:
-    """Whether a query run so reads its rows from a store that others can read, too."""
-    have_width = all(entry.window.traits.has_width for entry in plan.inputs)
-    # What a query sets aside is counted where its own rows are prepared.
-    is_alone = any(guards_in(entry.filter) for entry in plan.inputs)
-    can_be_read = have_width and not is_alone and shape_of(plan).mode is not None
-    return algorithm == "factorised" and can_be_read
 
 
 def of_one_input(expression: Expr) -> Expr:

@@ -37,7 +37,8 @@ class ColumnWindow:
     """Times, a code and words for each row; flags of validity once a NULL was seen.
 
     value_count: words of a row in a store of its own. store: one that is shared; `chosen` are the
-    numbers of the words to read in it.
+    numbers of the words to read in it. own_count: further words of a row, which its operator made
+    of it: they are the window's own in either case.
 
     >>> window = ColumnWindow(value_count=0)
     >>> window.append(np.array([3, 1]), np.array([0, 1], np.int32), np.empty((0, 2), np.int64))
@@ -45,7 +46,10 @@ class ColumnWindow:
     [1, 3]
     """
 
-    own_names: tuple[str, ...] = ("codes", "partitions", "following", "alive", "since", "weights")
+    own_names: tuple[str, ...] = (
+        *("codes", "partitions", "following", "alive", "since", "weights"),
+        *("own_words", "own_flags"),
+    )
 
     def __init__(
         self,
@@ -55,11 +59,16 @@ class ColumnWindow:
         has_since: bool = False,
         store: RowStore | None = None,
         chosen: tuple[int, ...] = (),
+        own_count: int = 0,
     ) -> None:
         self.is_shared = store is not None
         self.store = store or RowStore(value_count)
         self.chosen = np.array(chosen if self.is_shared else range(value_count), np.int64)
         self.codes: Codes = self.store.new_column(np.int32, NO_CODE)
+        self.own_words: Rows = np.empty((0, 0), np.int64)
+        if own_count:
+            self.own_words = self.store.new_column(np.int64, 0, own_count)
+        self.own_flags: NDArray[np.uint8] = NO_MATRIX  # their validity, once one was not there
         # For windows that count rows by partition: a second code, the number of the next row of the
         # partition, and whether the row is still held.
         linked = SMALLEST_BUFFER if has_links else 0
@@ -136,8 +145,8 @@ class ColumnWindow:
         )
 
     def codes_in(self, word: int) -> Codes | Rows:
-        """The codes that a word of each row holds; NO_CODE: the rows' own."""
-        return self.codes if word == NO_CODE else self.store.values[self.chosen[word]]
+        """The codes that an own word of each row holds; NO_CODE: the rows' own."""
+        return self.codes if word == NO_CODE else self.own_words[word]
 
     @property
     def base(self) -> int:
@@ -193,6 +202,16 @@ class ColumnWindow:
             if self.weights.size:
                 self.weights[self.store.appended] = 1 if weights is None else weights
 
+    def write_own(self, words: Rows, flags: NDArray[np.uint8] = NO_MATRIX) -> None:
+        """The own words of the rows that were appended last."""
+        if not words.shape[0]:
+            return
+        self.own_words[:, self.store.appended] = words
+        if flags.size and not self.own_flags.size:
+            self.own_flags = self.store.new_column(np.uint8, 1, words.shape[0])
+        if self.own_flags.size:
+            self.own_flags[:, self.store.appended] = flags if flags.size else 1
+
     def keep_places(self, held: Rows, changes: Assignments) -> None:
         """Close the gaps between head and tail: of the rows there, those at these places stay."""
         kept = np.concatenate([held, np.arange(self.tail, self.end)])
@@ -207,7 +226,7 @@ class ColumnWindow:
     def own_columns(self) -> list[NDArray[Any]]:
         """The columns that are this window's own and move with the rows."""
         linked = (self.partitions, self.following, self.alive, self.since)
-        return [self.codes, *linked, self.weights]
+        return [self.codes, *linked, self.weights, self.own_words, self.own_flags]
 
     @property
     def reads_run(self) -> bool:

@@ -139,5 +139,6 @@ def value_columns(words: Words, valid: Flags, types: Sequence[pa.DataType]) -> l
 def _double_bits(column: pa.Array) -> Words:
     if column.null_count:
         column = column.fill_null(0.0)
-    bits: Words = column.to_numpy(zero_copy_only=False).view(np.int64)
+    values: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    bits: Words = values.view(np.int64)
     return bits

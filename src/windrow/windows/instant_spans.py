@@ -40,6 +40,10 @@ class InstantSpans:
         """Whether there is none."""
         return not self._first
 
+    def listed(self) -> list[tuple[int, int]]:
+        """The spans in order."""
+        return list(zip(self._first, self._last, strict=True))
+
     def add(self, first: int, last: int) -> None:
         """Take a span in; it becomes one with those that it touches."""
         begin, end = bisect_left(self._last, first - 1), bisect_right(self._first, last + 1)

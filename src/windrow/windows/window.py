@@ -78,6 +78,7 @@ class Window:
     """A window that is timed (lifetime) or holds rows until others come (eviction).
 
     store, chosen: rows that other windows read, too, and which of their words this one reads.
+    own_count: words of a row that are made of it, and no other window's.
     """
 
     def __init__(
@@ -87,13 +88,15 @@ class Window:
         eviction: LastRows | LastRowsByPartition | Schedule | None = None,
         store: RowStore | None = None,
         chosen: tuple[int, ...] = (),
+        own_count: int = 0,
     ) -> None:
         self._eviction = eviction
         self.change_lifetime(lifetime or Lifetime.unbounded())
         is_scheduled = isinstance(eviction, Schedule)
         has_links = is_scheduled or isinstance(eviction, LastRowsByPartition)
+        links = {"has_links": has_links, "has_since": is_scheduled}
         self.columns = ColumnWindow(
-            value_count, has_links=has_links, has_since=is_scheduled, store=store, chosen=chosen
+            value_count, store=store, chosen=chosen, own_count=own_count, **links
         )
         self._evict = NO_EVICTIONS
         self._scheduled, self._given = NOTHING, 0  # events of this step, and how many were read

@@ -12,6 +12,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -215,6 +216,8 @@ def main() -> None:
     parser.add_argument("--jobs", nargs="*", default=[*SCRIPTS])
     given = parser.parse_args()
     _tell(f"seed {given.seed}")
+    # Whoever stops it early learns what was done so far.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     different = [_done(name, given) for name in given.jobs]
     raise SystemExit(any(different))
 
@@ -234,6 +237,9 @@ def _done(name: str, given: argparse.Namespace) -> bool:
         except DifferenceError as problem:
             is_different = True
             _tell(str(problem))
+        except SystemExit:
+            _tell(f"{name}, stopped: {campaign.told}")
+            raise
         _tell(f"{name}, {time.monotonic() - began:.0f} s: {campaign.told}")
     campaign.close()
     return is_different

@@ -16,7 +16,7 @@ from typing import NamedTuple
 __all__ = ["PATIENCE_S", "Ending", "forked"]
 
 # What takes so long hangs.
-PATIENCE_S = 120.0
+PATIENCE_S = 3600.0
 
 
 class Ending(NamedTuple):

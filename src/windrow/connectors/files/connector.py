@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
@@ -26,6 +27,8 @@ __all__ = ["SOURCES", "FileSource"]
 
 # So long a failure on Spark may be looked for in files, to name its line.
 LONGEST_LOOK_S = 60.0
+# Who reads an address, and what is asked of it, is shown nowhere.
+_SECRET = re.compile(r"://[^/]*@")
 CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")  # of JSON lines
 
 
@@ -70,6 +73,9 @@ class FileSource(Source):
         """Follows files, or reads them to their end."""
         if not self.follow:
             return super().open_live(schema, position)
+        if not self.is_local:
+            made = loaded("files.stored_rows").StoredFiles(schema, self, position)
+            return cast("LiveReader", made)
         if self.is_text:
             return cast("LiveReader", loaded("files.live_text").LiveText(schema, self, position))
         made = loaded("files.live_parquet").LiveParquet(schema, self, position)
@@ -88,7 +94,8 @@ class FileSource(Source):
     @property
     def shown(self) -> str:
         """The format and the path."""
-        return f"{self.format}('{self.path}'{', follow = TRUE' if self.follow else ''})"
+        path = self.path if self.is_local else _SECRET.sub("://", self.path.partition("?")[0])
+        return f"{self.format}('{path}'{', follow = TRUE' if self.follow else ''})"
 
     def check(self, schema: StreamSchema) -> None:
         """Refuses files that are not there or lack columns of the stream."""
@@ -99,12 +106,24 @@ class FileSource(Source):
                 hint="write CREATE TABLE ... PRIMARY KEY (...), or omit the format",
                 place=self.place,
             )
-        if not self.follow:
+        if not self.is_local:
+            if self.changelog is not None:
+                raise BindingError(
+                    "WB537",
+                    f"changes of table {schema.name!r} cannot be read from {self.shown} here",
+                    hint="read a changelog from files of this machine, or run on Spark",
+                    place=self.place,
+                )
+            loaded("files.stored_rows").check_stored(self)
+        elif not self.follow:
             loaded("files.checks").check_files(schema, self)
 
     def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
         """The rows in the order of the files; those are listed now."""
-        batches = loaded("files.reading").batches_of(schema, self)
+        if self.is_local:
+            batches = loaded("files.reading").batches_of(schema, self)
+        else:
+            batches = loaded("files.stored_rows").stored_rows(schema, self)
         return cast("Iterator[tuple[FileRows, float]]", batches)
 
     def fault(self, schema: StreamSchema) -> DataError | None:

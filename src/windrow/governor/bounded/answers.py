@@ -7,7 +7,7 @@ the width changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from windrow.governor.governed_input import KeptTail
 from windrow.history.history import History
 from windrow.output.feed_columns import timestamps
 from windrow.output.publish import Publisher
+from windrow.plan.model import QueryPlan
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepare import lifetime_of
 from windrow.windows.instants import NO_INSTANTS
@@ -46,6 +47,7 @@ class BoundedAnswers:
     def __init__(self, inner: InnerPlan, publisher: Publisher, *, fits_ticks: bool = False) -> None:
         self._inner, self._publisher = inner, publisher
         self.watch = ArrivalWatch(inner, fits_ticks=fits_ticks)
+        self._fits_ticks = fits_ticks
         self._lifetime = lifetime_of(inner.plan.inputs[0].window)
         self._full = self._lifetime
         self._edge = START_OF_TIME  # rows that entered before are gone
@@ -73,6 +75,11 @@ class BoundedAnswers:
             self._take()
             self._fill = FillIn(self._inner, history, self.watch.range_us, known_from_us)
         return reason
+
+    def read_from(self, history: History) -> None:
+        """Where answers are completed, the history is this object from now on."""
+        if self._fill is not None:
+            self._fill.read_from(history)
 
     def change_lifetime(self, lifetime: Lifetime, clock: int, input_index: int = 0) -> None:
         """The window lets rows go by another lifetime after the answers up to the clock."""
@@ -123,6 +130,11 @@ class BoundedAnswers:
         return net.replace_schema_metadata(changes.schema.metadata)
 
     @property
+    def plan(self) -> QueryPlan:
+        """The plan that the publisher has."""
+        return self._inner.plan
+
+    @property
     def nbytes(self) -> int:
         """Bytes of what is known about arrivals, and of answers that nobody has read."""
         return self.watch.nbytes + self._given.nbytes
@@ -150,11 +162,16 @@ class BoundedAnswers:
 
     @classmethod
     def restore(
-        cls, inner: InnerPlan, publisher: Publisher, saved: tuple[bytes, bytes]
+        cls,
+        inner: InnerPlan,
+        publisher: Publisher,
+        saved: tuple[bytes, bytes],
+        *,
+        fits_ticks: bool = False,
     ) -> BoundedAnswers:
         """What snapshot() saved, for the publisher that was saved with it."""
         header, tables = unpack("judged", saved[0])
-        bounded = cls(inner, publisher)
+        bounded = cls(inner, publisher, fits_ticks=fits_ticks)
         bounded._lifetime = lifetimes_from_json(header["lifetimes"])[0]
         bounded._edge, bounded._clock = header["edge"], header["clock"]
         bounded._given.rows_lost = header["rows_lost"]
@@ -162,6 +179,15 @@ class BoundedAnswers:
             bounded._given.add(table)
         bounded.watch.load(saved[1])
         return bounded
+
+    def restored(self, publisher: Publisher, saved: Sequence[bytes]) -> BoundedAnswers:
+        """Another one as snapshot() saved it, with the limits and the history of this one."""
+        made = BoundedAnswers.restore(
+            self._inner, publisher, (saved[0], saved[1]), fits_ticks=self._fits_ticks
+        )
+        made.unread_limit = self.unread_limit
+        made._fill = self._fill
+        return made
 
     def _edges(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
         edges: NDArray[np.int64] = np.maximum(self._lifetime.edge(instants), self._edge)

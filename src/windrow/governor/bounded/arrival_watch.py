@@ -7,6 +7,7 @@ are elsewhere, what was counted there is added when the clock reaches its panes.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -171,8 +172,7 @@ class ArrivalWatch:
         return self.profile.nbytes + self._waiting.nbytes + self._cells.lanes.nbytes
 
     def snapshot(self) -> bytes:
-        """All that was counted elsewhere; a watch of rows is not saved."""
-        assert not self._waiting.times.size, "rows wait"
+        """All that has come, and the rows that wait."""
         state, codes = self.profile.state(), self._groups.known()
         columns = {f"g{i}": column for i, column in enumerate(self._groups.columns(codes))}
         header = {
@@ -188,6 +188,8 @@ class ArrivalWatch:
             "profile": cells_table(held),
             "waiting": cells_table(self._cells),
         }
+        if self._waiting.times.size:
+            tables["rows"] = self._waiting.table()
         return pack("watch", header, tables)
 
     def load(self, data: bytes) -> None:
@@ -205,6 +207,9 @@ class ArrivalWatch:
         self.profile.load(ProfileState(*times, arrivals, *where, held.lanes))
         cells = table_cells(tables["waiting"], self._cells.pane_us, header["waiting_earliest_us"])
         self._cells = replace(cells, groups=new_code[cells.groups])
+        if "rows" in tables:
+            rows = _Rows.of(tables["rows"], len(self._inner.measures))
+            self._waiting = _Rows(rows.times, new_code[rows.groups], rows.values, rows.valid)
 
     def _forget_silent(self, clock: int) -> None:
         if not self._groups.are_many:
@@ -234,6 +239,23 @@ class _Rows:
     def none(cls, measures: int) -> _Rows:
         nothing = np.empty(0, np.int64), np.empty(0, np.int32)
         return cls(*nothing, np.empty((measures, 0)), np.empty((measures, 0), np.uint8))
+
+    def table(self) -> pa.Table:
+        columns = {"time": self.times, "group": self.groups}
+        columns |= {f"v{number}": each.copy() for number, each in enumerate(self.values)}
+        columns |= {f"f{number}": each.copy() for number, each in enumerate(self.valid)}
+        return pa.table(columns)
+
+    @classmethod
+    def of(cls, table: pa.Table, measures: int) -> _Rows:
+        def each(name: str) -> NDArray[Any]:
+            found: NDArray[Any] = np.array(table.column(name).to_numpy())
+            return found
+
+        values, valid = np.empty((2, measures, table.num_rows))
+        for number in range(measures):
+            values[number], valid[number] = each(f"v{number}"), each(f"f{number}")
+        return cls(each("time"), each("group"), values, valid.astype(np.uint8))
 
     def with_later(self, rows: _Rows) -> _Rows:
         times = np.concatenate([self.times, rows.times])

@@ -85,6 +85,10 @@ class FillIn:
         group_by = inner.plan.group_by
         self._keys = [part.column for part in group_by if isinstance(part, ColumnRef)]
 
+    def read_from(self, history: History) -> None:
+        """The same history, in another object."""
+        self._history = history
+
     def filled(self, answers: pa.Table, at: Instants, edges: Instants) -> tuple[pa.Table, Floats]:
         """The select list with what was missing, and a bound on the relative error of each row.
 

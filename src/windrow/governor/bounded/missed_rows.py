@@ -11,6 +11,8 @@ lacks them, and says so:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +37,20 @@ class MissedRows:
         self._windows = [entry.window for entry in plan.inputs]
         self._spans = InstantSpans()
         self._gaps: dict[int, _RowsGap] = {}
+
+    def saved(self) -> dict[str, Any]:
+        """All that it knows, as JSON can hold it."""
+        gaps = {str(number): gap.saved() for number, gap in self._gaps.items()}
+        return {"spans": self._spans.listed(), "gaps": gaps}
+
+    @classmethod
+    def of(cls, plan: RunnablePlan, saved: dict[str, Any]) -> MissedRows:
+        """What saved() gave."""
+        missed = cls(plan)
+        for first, last in saved["spans"]:
+            missed._spans.add(first, last)
+        missed._gaps = {int(number): _RowsGap.of(each) for number, each in saved["gaps"].items()}
+        return missed
 
     @property
     def is_empty(self) -> bool:
@@ -99,6 +115,15 @@ class _RowsGap:
     def __init__(self, rows: int, first: int) -> None:
         self.first, self._rows = first, rows
         self._newest, self._followed = first, 0
+
+    def saved(self) -> list[int]:
+        return [self._rows, self.first, self._newest, self._followed]
+
+    @classmethod
+    def of(cls, saved: list[int]) -> _RowsGap:
+        gap = cls(*saved[:2])
+        gap._newest, gap._followed = saved[2:]
+        return gap
 
     def widen(self, times: Instants) -> None:
         self.first = min(self.first, int(times.min()))

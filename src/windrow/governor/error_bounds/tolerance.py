@@ -58,7 +58,10 @@ def tolerated_span_us(
         horizon_us = profile.range_us // HORIZON_PARTS
     # A row that comes from now on must stay in the window until the horizon, and so must its pane.
     panes = max(0, (profile.range_us - horizon_us) // profile.pane_us - 2)
-    if not _is_range_seen(profile, clock_us):
+    # Rows that are completed from panes need no guess of how many are to come, but some to go by.
+    begun_us = clock_us - profile.range_us // HORIZON_PARTS
+    is_begun = is_completed and (profile.earliest_us or clock_us) <= begun_us
+    if not is_begun and not _is_range_seen(profile, clock_us):
         panes = min(panes, _prior_panes(profile, function, percent))
     windows = _windows(profile, clock_us, horizon_us)
     width = max(1, CELLS_AT_ONCE // profile.ring_panes)

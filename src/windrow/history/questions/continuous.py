@@ -41,6 +41,11 @@ class ContinuousQuestion:
         return (self, self.growth, *self.feed.parts)
 
     @property
+    def operator(self) -> HistoryOperator:
+        """The history that it looks at."""
+        return self._operator
+
+    @property
     def is_behind(self) -> bool:
         """Whether rows have arrived since the answer was computed."""
         return self._rows_shown != self._operator.rows

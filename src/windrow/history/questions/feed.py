@@ -19,7 +19,7 @@ from windrow.schema import TIMESTAMP
 from windrow.service_levels import INCOMPLETE
 from windrow.windows.undo_log import runs_of
 
-__all__ = ["ANSWERS_LIMIT", "HistoryFeed", "feed_schemas"]
+__all__ = ["ANSWERS_LIMIT", "HistoryFeed", "feed_schemas", "rows_of_table"]
 
 # Unread rows of answers and changes: beyond these answers are dropped, changes netted.
 ANSWERS_LIMIT = 1_000_000
@@ -202,8 +202,13 @@ def feed_schemas(plan: HistoryPlan) -> dict[str, pa.Schema]:
     }
 
 
+def rows_of_table(table: pa.Table) -> list[Row]:
+    """The rows as they are counted: one NaN equals another."""
+    return [*map(_row, zip(*(column.to_pylist() for column in table), strict=True))]
+
+
 def _counted(result: pa.Table) -> Counter[Row]:
-    return Counter(map(_row, zip(*(column.to_pylist() for column in result), strict=True)))
+    return Counter(rows_of_table(result))
 
 
 def _with_bounds(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table:

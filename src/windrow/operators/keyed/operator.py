@@ -12,12 +12,13 @@ from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
+from windrow.operators.opened_windows import opened_windows
 from windrow.operators.operator import NeedsSingleRowsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
-from windrow.rows.prepare import prepared_columns, window_of
+from windrow.rows.prepare import prepared_columns
 from windrow.rows.prepared_names import TAKES_PART, WEIGHT
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import QueryShape
@@ -62,7 +63,8 @@ class FactorisedOperator(Operator):
         self._shape = shape
         self._readers = tuple(readers)
         columns = [prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))]
-        super().__init__(_windows(plan, shape, self._readers), columns)
+        counts = [len(each.values) for each in shape.inputs]
+        super().__init__(opened_windows(plan, counts, [0] * len(counts), self._readers), columns)
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (WHOLE, SINGLE):
@@ -260,19 +262,3 @@ def _whole_bounds(columns: PreparedColumns) -> list[int]:
     """Behind the largest number of each column but the time; 0 where it has no whole numbers."""
     kinds = columns.schema.types[columns.keys.start : columns.values.stop]
     return [1 << each.bit_width - 1 if pa.types.is_signed_integer(each) else 0 for each in kinds]
-
-
-def _windows(
-    plan: QueryPlan, shape: QueryShape, readers: tuple[RowReader, ...]
-) -> tuple[Window, ...]:
-    if not readers:
-        return tuple(
-            window_of(entry.window, len(input_shape.values))
-            for entry, input_shape in zip(plan.inputs, shape.inputs, strict=True)
-        )
-    windows = []
-    for entry, reader in zip(plan.inputs, readers, strict=True):
-        window = window_of(entry.window, 0, reader.shared.store, reader.chosen)
-        reader.open(window)
-        windows.append(window)
-    return tuple(windows)

@@ -13,7 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.operators.pairs.index_kernels import keep_compared, keep_where
+from windrow.operators.pairs.index_kernels import (
+    keep_compared,
+    keep_compared_shared,
+    keep_where,
+)
 from windrow.operators.pairs.rows import SlotRows
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.rows.evaluate import Leaf, evaluate_filter
@@ -56,9 +60,13 @@ class Comparison:
         if left is None or right is None:
             return None
         if self.left.type.is_float:
-            left, right = left.view(np.float64), right.view(np.float64)
+            left, right = (
+                each._replace(words=each.words.view(np.float64)) for each in (left, right)
+            )
         kind = (self.is_equality, self.is_negated)
-        return int(keep_compared(left, sides[0], right, sides[1], *kind, event, slot))
+        if left.number.size:
+            return int(keep_compared_shared(left, sides[0], right, sides[1], *kind, event, slot))
+        return int(keep_compared(left.words, sides[0], right.words, sides[1], *kind, event, slot))
 
 
 class ResidualFilter:

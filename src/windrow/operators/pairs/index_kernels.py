@@ -47,6 +47,9 @@ IS_FULL = 1
 NEEDS_ARENA = 2
 IS_PAUSED = 3  # behind a row's leave that took joined rows back from others
 
+# Of numbers of rows so much is kept.
+LOW_BITS = (1 << 32) - 1
+
 
 @njit(cache=True)
 def list_slots(slots, first, size, row, out_slot):
@@ -328,6 +331,35 @@ def keep_compared(left, left_input, right, right_input, is_equality, is_negated,
         row = uint64(i)
         one = left[uint64(slot[left_input, row])]
         other = right[uint64(slot[right_input, row])]
+        if is_equality:
+            holds = (one == other) | ((one != one) & (other != other))
+        else:
+            holds = (one < other) | ((other != other) & (one == one))
+        event[count] = event[row]
+        for number in range(inputs):
+            slot[uint64(number), count] = slot[uint64(number), row]
+        count += uint64(holds != is_negated)
+    return count
+
+
+@njit(cache=True)
+def keep_compared_shared(
+    left, left_input, right, right_input, is_equality, is_negated, event, slot
+):
+    """The same where words are those of shared rows: each side has them, numbers, and a base.
+
+    The row of a slot stands at its number less the base; of numbers there are the low 32 bits.
+    """
+    left_words, left_number, left_base = left
+    right_words, right_number, right_base = right
+    inputs = slot.shape[0]
+    count = uint64(0)
+    for i in range(event.size):
+        row = uint64(i)
+        left_row = np.int64(left_number[uint64(slot[left_input, row])]) - left_base
+        right_row = np.int64(right_number[uint64(slot[right_input, row])]) - right_base
+        one = left_words[uint64(left_row & LOW_BITS)]
+        other = right_words[uint64(right_row & LOW_BITS)]
         if is_equality:
             holds = (one == other) | ((one != one) & (other != other))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.opened_windows import opened_windows
 from windrow.operators.operator import Operator, WorkDone, growth_by_rows
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.charged import Charged
@@ -20,6 +21,7 @@ from windrow.operators.pairs.negations import Negations
 from windrow.operators.pairs.pipelined import Pipelined
 from windrow.operators.pairs.probing import BLOCK, EventMerger, Prober
 from windrow.operators.pairs.rows import SlotRows, summed_words
+from windrow.operators.pairs.shared_rows import SharedSlotRows
 from windrow.operators.pairs.sums.incremental import Incremental
 from windrow.operators.pairs.sums.states import GroupStates
 from windrow.operators.partial import Partial
@@ -27,11 +29,12 @@ from windrow.operators.select.joined_rows import LiveResults
 from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
-from windrow.rows.prepare import lifetime_of, prepared_columns, window_of
+from windrow.rows.prepare import lifetime_of, prepared_columns
 from windrow.rows.prepared_names import TAKES_PART, TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_FLAGS, Codes, KeyCoder
+from windrow.rows.shared_rows import RowReader
+from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, KeyCoder
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["PairOperator"]
@@ -40,7 +43,8 @@ __all__ = ["PairOperator"]
 class PairOperator(Operator):
     """algorithm: 'pipelined', 'incremental', 'charged', or 'results' for the rows of a select.
 
-    block: joined rows worked on at once.
+    block: joined rows worked on at once. readers: one for each input where the rows are shared with
+    other queries.
     """
 
     def __init__(
@@ -50,15 +54,18 @@ class PairOperator(Operator):
         grid_us: int,
         algorithm: str,
         block: int = BLOCK,
+        readers: Sequence[RowReader] = (),
     ) -> None:
         inputs = len(plan.joined)
         self._plan = plan
         self._grid_us = grid_us
+        self._readers = tuple(readers)
+        none = [0] * len(plan.inputs)
         super().__init__(
-            (window_of(entry.window, 0) for entry in plan.inputs),
+            opened_windows(plan, none, none, self._readers),
             (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
-        self._rows = [SlotRows(columns) for columns in self._columns]
+        self._rows = [self._new_rows(input_index) for input_index in range(len(plan.inputs))]
         self._partitions = [
             KeyCoder([part.type.arrow for part in input_shape.partitions])
             if input_shape.partitions
@@ -97,6 +104,13 @@ class PairOperator(Operator):
         self._entered = [0] * len(plan.inputs)
         self._kept = 0
 
+    def _new_rows(self, input_index: int) -> SlotRows:
+        columns = self._columns[input_index]
+        if not self._readers:
+            return SlotRows(columns)
+        window = self._windows[input_index].columns
+        return SharedSlotRows(columns, self._readers[input_index], window)
+
     def _made(
         self, algorithm: str, shape: QueryShape
     ) -> Incremental | Charged | Pipelined | LiveResults:
@@ -116,21 +130,34 @@ class PairOperator(Operator):
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size == 0:
             return
-        times = rows.times
-        slots = self._rows[input_index].append(rows.batch)
-        marks, live_slots, live = slots, slots, rows.taking_part()
-        if rows.takes_part is not None:
-            # A row that only counts has its slot's complement.
-            marks = np.where(rows.takes_part, slots, ~slots)
-            live_slots = slots[rows.takes_part]
+        live = rows.taking_part()
+        if self._readers:  # rows of the others that take no part here
+            slots = live_slots = self._rows[input_index].append(live.batch)
+            marks, times = np.full(rows.size, NO_CODE, np.int64), live.times
+            marks[slice(None) if rows.takes_part is None else rows.takes_part] = slots
+        else:
+            slots = marks = live_slots = self._rows[input_index].append(rows.batch)
+            times = rows.times
+            if rows.takes_part is not None:
+                # A row that only counts has its slot's complement.
+                marks = np.where(rows.takes_part, slots, ~slots)
+                live_slots = slots[rows.takes_part]
         self._code(input_index, live_slots, live)
         self._expect(input_index, slots, times)
         coder = self._partitions[input_index]
         partitions = None if coder is None else coder.acquire(rows.partitions)
         codes, none = marks.astype(np.int32), np.empty((0, rows.size), np.int64)
-        self._windows[input_index].append(times, codes, none, partitions=partitions)
+        window = self._windows[input_index]
+        window.append(rows.times, codes, none, partitions=partitions)
+        self._place(input_index, window.columns.store.appended)
         self._entered[input_index] += rows.size
         self._admit(input_index, live)
+
+    def _place(self, input_index: int, appended: Vector | slice) -> None:
+        """Note where shared rows are: those that came, and those that they came in between of."""
+        rows = self._rows[input_index]
+        if isinstance(rows, SharedSlotRows):
+            rows.place(appended.start if isinstance(appended, slice) else int(appended.min()))
 
     def _code(self, input_index: int, slots: Vector, rows: PreparedRows) -> None:
         """Join variables, groups and distinct values of rows that take part."""
@@ -249,6 +276,8 @@ class PairOperator(Operator):
             if coder is not None:
                 window.forget_partitions(coder.release(columns.partitions[gone]))
             marks = columns.codes[gone].astype(np.int64)
+            if self._readers:
+                marks = marks[marks >= 0]
             self._forget(input_index, marks[marks >= 0])
             self._rows[input_index].release(np.where(marks < 0, ~marks, marks))
             window.reclaim(gone)
@@ -289,6 +318,10 @@ class PairOperator(Operator):
         """The rows held and waiting, as prepared rows in their order."""
         window, columns = self._windows[input_index], self._columns[input_index]
         places = np.concatenate([window.held(), window.waiting()])
+        if self._readers:
+            places = places[window.columns.codes[places] != NO_CODE]
+        # A step that was rolled back has left them where they are no more.
+        self._place(input_index, slice(window.columns.head, window.columns.end))
         marks = window.columns.codes[places]
         slots = np.where(marks < 0, ~marks, marks)
         coder = self._partitions[input_index]
@@ -344,6 +377,11 @@ class PairOperator(Operator):
         # What joined rows bring, nobody foresees.
         beside = self.nbytes - known
         return more + growth_by_rows(beside, sum(self.row_counts()), rows)
+
+    def close(self) -> None:
+        """Another operator has taken over: shared rows are no longer read here."""
+        for reader in self._readers:
+            reader.close()
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""

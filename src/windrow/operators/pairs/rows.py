@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.growing import enlarged, enlarging_bytes, next_size
 from windrow.windows.kernels import EMPTY
 
-__all__ = ["RowCodes", "SlotRows", "summed_words"]
+__all__ = ["SMALLEST", "RowCodes", "SlotRows", "SlotWords", "summed_words"]
 
 SMALLEST = 64
 # Types whose values are words in Arrow too.
@@ -28,13 +28,29 @@ _OF_WORDS = (
 Flags = NDArray[np.uint8]
 
 
-class SlotRows:
-    """The columns of prepared rows but times and partitions: words, or codes of wider values."""
+class SlotWords(NamedTuple):
+    """Words of a column: by slot, or, where there are numbers, at that of the slot less base."""
 
-    def __init__(self, columns: PreparedColumns) -> None:
+    words: NDArray[Any]
+    number: NDArray[np.uint32]
+    base: int
+
+
+NO_NUMBERS = np.empty(0, np.uint32)
+
+
+class SlotRows:
+    """The columns of prepared rows but times and partitions: words, or codes of wider values.
+
+    elsewhere: the names of those that are kept by others.
+    """
+
+    def __init__(self, columns: PreparedColumns, elsewhere: Sequence[str] = ()) -> None:
         listed = list(columns.schema)
         kept = (columns.keys, columns.groups, columns.negated_keys, columns.values)
-        self._fields = [field for part in kept for field in listed[part]]
+        fields = [field for part in kept for field in listed[part]]
+        self._types = {field.name: field.type for field in fields}
+        self._fields = [field for field in fields if field.name not in elsewhere]
         self._place = {field.name: i for i, field in enumerate(self._fields)}
         self._coded = {
             field.name: KeyCoder([field.type]) for field in self._fields if needs_codes(field.type)
@@ -47,8 +63,8 @@ class SlotRows:
 
     @property
     def names(self) -> list[str]:
-        """The columns that it keeps."""
-        return list(self._place)
+        """The columns that can be read."""
+        return list(self._types)
 
     def append(self, rows: pa.RecordBatch) -> Vector:
         """Keep rows; returns their slots."""
@@ -87,10 +103,10 @@ class SlotRows:
         gather_words(self._valid[place], slots, out)
         return out
 
-    def all_words(self, name: str) -> Vector | None:
-        """The words of a column of numbers, by slot; None where some row had NULL."""
+    def all_words(self, name: str) -> SlotWords | None:
+        """The words of a column of numbers; None where some row had NULL."""
         place = self._place[name]
-        return None if self._valid[place].size else self._words[place]
+        return None if self._valid[place].size else SlotWords(self._words[place], NO_NUMBERS, 0)
 
     def column(self, name: str, slots: NDArray[np.int32]) -> pa.Array:
         """The column of rows, a row as often as its slot is named."""
@@ -99,7 +115,7 @@ class SlotRows:
             codes, places = np.unique(words, return_inverse=True)
             return self._coded[name].columns(codes.astype(np.int32))[0].take(pa.array(places))
         valid = self.valid(name, slots)
-        kind = self._fields[self._place[name]].type
+        kind = self._types[name]
         if valid is None and kind in _OF_WORDS:
             return pa.Array.from_buffers(kind, words.size, [None, pa.py_buffer(words)])
         missing = np.zeros(0, np.bool_) if valid is None else valid == 0

@@ -25,20 +25,20 @@ __all__ = ["ChainTree"]
 
 
 class ChainTree(LinearTree):
-    """COUNT(*) of a chain; second_value: the middle's value that holds the key towards the end."""
+    """COUNT(*) of a chain; second_word: the middle's own word of the key towards the end."""
 
     def __init__(
         self,
         shape: TreeShape,
         layout: TermLayout,
         kinds: tuple[tuple[int, ...], ...],
-        second_value: int,
+        second_word: int,
         chunk: int,
     ) -> None:
         super().__init__(shape, layout, kinds, chunk)
         nodes = shape.chain
         assert nodes is not None
-        self.nodes, self._second_value = nodes, second_value
+        self.nodes, self._second_word = nodes, second_word
         self.structure: UnfoldedStructure = UnfoldedStructure(shape)
         self.queues = CodeQueues()
         self._ends = np.zeros((0, 2), np.int64)
@@ -81,7 +81,7 @@ class ChainTree(LinearTree):
     ) -> None:
         """The second keys of the middle's next events."""
         if input_index == self.nodes[1]:
-            gather_codes(first, size, rows, columns.values[self._second_value], self._second)
+            gather_codes(first, size, rows, columns.codes_in(self._second_word), self._second)
 
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""

@@ -24,13 +24,13 @@ __all__ = ["DistinctTree"]
 
 
 class DistinctTree(ExtremesTree):
-    """A tally of values; second_value: what holds their codes, NO_CODE for the row's own code."""
+    """A tally of values; second_word: what holds their codes, NO_CODE for the row's own code."""
 
-    def __init__(self, shape: TreeShape, second_value: int, chunk: int) -> None:
-        super().__init__(shape, 0, 1, 0, NO_CODE, chunk)
+    def __init__(self, shape: TreeShape, second_word: int, chunk: int) -> None:
+        super().__init__(shape, 0, 1, NO_CODE, chunk)
         self.structure: UnfoldedStructure = UnfoldedStructure(shape)
         self.queues = CodeQueues()
-        self._second_value = second_value
+        self._second_word = second_word
         (self._value_source,) = set(shape.identities[shape.root]) - {self._key_source}
         self._rows = np.zeros(0, np.int64)
         self._live_rows = np.zeros(0, np.int32)
@@ -60,7 +60,7 @@ class DistinctTree(ExtremesTree):
     ) -> None:
         """The values of the root's next events."""
         if input_index == self.structure.shape.root:
-            gather_codes(first, size, rows, columns.codes_in(self._second_value), self._second)
+            gather_codes(first, size, rows, columns.codes_in(self._second_word), self._second)
 
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""

@@ -232,10 +232,10 @@ def write_extras(group, extremes, state, extras, place):
 
 
 @njit(cache=True)
-def gather_ranks(first, size, rows, values, valid, from_value, number_from, number, rank, present):
-    """Number and ranks of the root's events; ranks stand in the values from from_value on.
+def gather_ranks(first, size, rows, words, valid, number_from, number, rank, present):
+    """Number and ranks of the root's events, whose own words begin with the ranks.
 
-    number_from: the number of the row in place 0, or, below 0, ~(the value that holds the slot).
+    number_from: the number of the row in place 0, or, below 0, ~(the word that holds the slot).
     """
     checked = valid.shape[0] > 0
     for i in range(first, first + size):
@@ -244,11 +244,11 @@ def gather_ranks(first, size, rows, values, valid, from_value, number_from, numb
         if number_from >= 0:
             number[event] = rows[event] + number_from
         else:
-            number[event] = values[uint64(~number_from), row]
+            number[event] = words[uint64(~number_from), row]
         for extreme in range(rank.shape[1]):
-            value = uint64(from_value + extreme)
-            rank[event, uint64(extreme)] = values[value, row]
-            present[event, uint64(extreme)] = not checked or valid[value, row] != 0
+            word = uint64(extreme)
+            rank[event, word] = words[word, row]
+            present[event, word] = not checked or valid[word, row] != 0
 
 
 @njit(cache=True)

@@ -30,9 +30,8 @@ _NO_LANES = LaneLayout(((),))
 class ExtremesTree:
     """Ranks and tallies per group.
 
-    from_value: the number of the root's value that holds the first rank; behind the last one are
-    the links of queues. slot_value: the one that holds the row's slot; NO_CODE where rows leave in
-    order of arrival.
+    The root's own words begin with the ranks; behind the last one are the links of queues.
+    slot_word: the own word that holds the row's slot; NO_CODE where rows leave in order of arrival.
     """
 
     def __init__(
@@ -40,14 +39,13 @@ class ExtremesTree:
         shape: TreeShape,
         extremes: int,
         distincts: int,
-        from_value: int,
-        slot_value: int,
+        slot_word: int,
         chunk: int,
     ) -> None:
         self.structure = TreeStructure(shape)
         self.room = OutputRoom()
         self.extremes, self.distincts = extremes, distincts
-        self.from_value, self._slot_value = from_value, slot_value
+        self._slot_word = slot_word
         self._shift = chunk.bit_length() - 1
         size = chunk * len(shape.parents)
         self.cells = np.empty(size, np.int32)
@@ -144,23 +142,22 @@ class ExtremesTree:
         """Number and ranks of an input's next events."""
         if input_index != self.structure.shape.root or not self.extremes:
             return
-        whence = ~self._slot_value
+        whence = ~self._slot_word
         if self.leaves_in_order:
             whence = columns.base
             self.read_queues(columns)
         extremes_kernels.gather_ranks(
-            first, size, rows, columns.values, columns.valid, self.from_value, whence,
+            first, size, rows, columns.own_words, columns.own_flags, whence,
             self._number, self._rank, self._present,
         )  # fmt: skip
 
     def read_queues(self, columns: ColumnWindow) -> None:
         """Have ranks and links where the root's rows are now."""
-        first, end = self.from_value, self.from_value + self.extremes
-        values = columns.store.values
-        links = values[end : end + self.extremes].view(np.int32)
+        words, count = columns.own_words, self.extremes
+        links = words[count : 2 * count].view(np.int32)
         self.state = self.state._replace(
-            ranks=values[first:end],
-            links=links.reshape(self.extremes, values.shape[1], 2),
+            ranks=words[:count],
+            links=links.reshape(count, words.shape[1], 2),
             base=columns.base,
         )
 
@@ -220,7 +217,7 @@ class ExtremesTree:
     @property
     def leaves_in_order(self) -> bool:
         """Whether rows leave as they came."""
-        return self._slot_value == NO_CODE
+        return self._slot_word == NO_CODE
 
     @property
     def width(self) -> int:

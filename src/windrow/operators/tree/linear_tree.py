@@ -114,16 +114,18 @@ class LinearTree:
         self, input_index: int, first: int, size: int, rows: Vector, columns: ColumnWindow
     ) -> None:
         """The weights of an input's next events."""
-        layout, count = self._layout, len(self._kinds[input_index])
+        layout = self._layout
         if not self._share.shape[1]:
             return
-        values, valid = columns.values[:count], columns.valid[:count]
         column, guards, lows = self._term_columns(input_index)
+        values, valid = columns.store.values, columns.store.valid
+        is_double = np.array([c >= 0 and self._kinds[input_index][c] == DOUBLE for c in column])
+        if columns.is_shared:
+            column, guards = _among_shared(columns.chosen, values.shape[0], column, guards)
         place = (first, size, rows, values, valid, column)
         if not layout.is_wide:
             linear_kernels.weigh(*place, guards, self._share)
             return
-        is_double = np.array([c >= 0 and self._kinds[input_index][c] == DOUBLE for c in column])
         role = np.array([ROLES.index(t.role) if t.role in ROLES else 0 for t in layout.terms])
         wide_kernels.weigh_wide(
             *place, is_double, np.array(lows), role, guards,
@@ -240,3 +242,15 @@ class LinearTree:
     def _fixed(self) -> tuple[int, ...]:
         terms = len(self._layout.terms)
         return (0,) * terms if terms <= UNROLLED_TERMS else ()
+
+
+def _among_shared(
+    chosen: Vector, words: int, column: Vector, guards: Matrix
+) -> tuple[Vector, Matrix]:
+    """The same by the numbers that the values have among so many words of shared rows."""
+    found = column.copy()
+    found[column >= 0] = chosen[column[column >= 0]]
+    wide = np.zeros((guards.shape[0], words), np.int64)
+    for value, word in enumerate(chosen):
+        wide[:, word] |= guards[:, value]
+    return found, wide

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.operators.group_updates import GroupUpdates
+from windrow.operators.opened_windows import opened_windows
 from windrow.operators.operator import NeedsCellsError, NeedsPairsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
@@ -33,19 +36,26 @@ from windrow.operators.tree.words import InputWords, Places, Slots
 from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
-from windrow.rows.prepare import prepared_columns, window_of
+from windrow.rows.prepare import prepared_columns
 from windrow.rows.prepared_names import TAKES_PART, TIME, part_of
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import Measure, QueryShape
+from windrow.rows.shared_rows import RowReader
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.row_store import NO_MATRIX
 
 __all__ = ["TreeOperator"]
 
 
 class TreeOperator(Operator):
-    """Sums, extremes and different values without forming joined rows."""
+    """Sums, extremes and different values without forming joined rows.
 
-    def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
+    readers: one for each input where the rows are shared with other queries.
+    """
+
+    def __init__(
+        self, plan: QueryPlan, shape: QueryShape, grid_us: int, readers: Sequence[RowReader] = ()
+    ) -> None:
         found = factorisation(plan)
         assert not isinstance(found, str), found
         self._shape, self._grid_us = shape, grid_us
@@ -56,10 +66,13 @@ class TreeOperator(Operator):
             InputWords(plan, self._sources, self._second, input_index)
             for input_index in range(len(plan.inputs))
         ]
+        self._readers = tuple(readers)
         super().__init__(
-            (
-                window_of(entry.window, words.count)
-                for entry, words in zip(plan.inputs, self._words, strict=True)
+            opened_windows(
+                plan,
+                [words.values for words in self._words],
+                [words.count for words in self._words],
+                self._readers,
             ),
             (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
@@ -97,17 +110,20 @@ class TreeOperator(Operator):
             raise NeedsPairsError
         if self._words[input_index].has_values:
             self._coding.acquire_texts(input_index, rows, words)
-        values, valid = self._words[input_index].widened(words, flags)
-        if self._words[input_index].ranks:
-            valid = self._fill_ranks(input_index, rows, values, valid)
-        cells = self._acquire_cells(input_index, live, rows.taking_part(), values)
+        else:
+            words, flags = words[:0], flags[:0]
+        own = np.zeros((self._words[input_index].count, rows.size), np.int64)
+        own_flags = self._fill_ranks(input_index, rows, own)
+        cells = self._acquire_cells(input_index, live, rows.taking_part(), own)
         self._admit(input_index, some, their_flags, rows.size)
         if self._words[input_index].has_slot:
             slots = self._slots[input_index]
-            values[-1] = slots.take(rows.size)
+            own[-1] = slots.take(rows.size)
             self._extremes_of(input_index).reserve_slots(slots.size)
         partitions = self._coding.acquire_partitions(input_index, rows)
-        self._windows[input_index].append(rows.times, cells, values, valid, partitions)
+        window = self._windows[input_index]
+        window.append(rows.times, cells, words, flags, partitions)
+        window.columns.write_own(own, own_flags)
         self._entered[input_index] += rows.size
 
     def run(self, until: int) -> Partial:
@@ -132,6 +148,8 @@ class TreeOperator(Operator):
         window, schema = self._windows[input_index], self._columns[input_index].schema
         columns = window.columns
         places = np.concatenate([window.held(), window.waiting()])
+        if self._readers:  # rows of the others that take no part here
+            places = places[columns.codes[places] != NO_CODE]
         live = columns.codes[places] != NO_CODE
         codes = {}
         for source, found in self._codes(input_index, places[live]).items():
@@ -140,8 +158,7 @@ class TreeOperator(Operator):
         partitions = (
             columns.partitions[places] if columns.partitions.size else np.empty(0, np.int32)
         )
-        valid = columns.valid[:, places] if columns.valid.size else columns.valid
-        words = columns.values[: self._words[input_index].plain, places]
+        words, valid = columns.words_at(places)
         named = self._coding.row_columns(input_index, codes, partitions, words, valid)
         named |= {TIME: pa.array(columns.times[places]), TAKES_PART: pa.array(live)}
         return pa.RecordBatch.from_arrays([named[name] for name in schema.names], schema=schema)
@@ -162,6 +179,11 @@ class TreeOperator(Operator):
                 heaps += self._extremes_of(root).slot_growth(self._slots[root].size + rows)
         slots = sum(2 * each.nbytes for each in self._slots if each.nbytes)
         return self._coding.growth_bytes(rows) + sum(trees) + heaps + slots
+
+    def close(self) -> None:
+        """Another operator has taken over: shared rows are no longer read here."""
+        for reader in self._readers:
+            reader.close()
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""
@@ -200,7 +222,7 @@ class TreeOperator(Operator):
             return DistinctTree(shape, words.second, CHUNK)
         extremes, distincts = len(sources.extremes(root)), len(sources.distincts(root))
         slot = words.count - 1 if words.has_slot else NO_CODE
-        return ExtremesTree(shape, extremes, distincts, words.plain, slot, CHUNK)
+        return ExtremesTree(shape, extremes, distincts, slot, CHUNK)
 
     def _extremes_of(self, root: int) -> ExtremesTree:
         return self._extremes[self._sources.found.extreme_roots.index(root)]
@@ -210,26 +232,23 @@ class TreeOperator(Operator):
         total = columns.end - columns.head + rows
         self._linear.change_layout(self._bounds.admit(input_index, values, valid, total))
 
-    def _fill_ranks(
-        self, input_index: int, rows: PreparedRows, values: Matrix, valid: Flags
-    ) -> Flags:
-        """Write the ranks of a root's extremes; returns the flags with theirs."""
+    def _fill_ranks(self, input_index: int, rows: PreparedRows, own: Matrix) -> Flags:
+        """Write the ranks of a root's extremes; returns flags where there is not one for all."""
+        flags = NO_MATRIX
         for index, extreme in enumerate(self._sources.extremes(input_index)):
             spec = self._shape.extremes[extreme]
             column = argument_column(spec.argument, rows)
-            words, present = ranks_of_values(column, is_max=spec.is_max)
-            place = self._words[input_index].plain + index
-            values[place] = words
+            own[index], present = ranks_of_values(column, is_max=spec.is_max)
             if present.size:
-                if not valid.size:
-                    valid = np.ones(values.shape, np.uint8)
-                valid[place] = present
-        return valid
+                if not flags.size:
+                    flags = np.ones(own.shape, np.uint8)
+                flags[index] = present
+        return flags
 
     def _acquire_cells(
-        self, input_index: int, live: NDArray[np.bool_], rows: PreparedRows, values: Matrix
+        self, input_index: int, live: NDArray[np.bool_], rows: PreparedRows, own: Matrix
     ) -> Codes:
-        """The cells of the first tree; those of the others are written among the values."""
+        """The cells of the first tree; those of the others are written among the own words."""
         codes = self._coding.acquire(input_index, rows)
         capacities = self._coding.capacities()
         room = self._coding.group_room()
@@ -241,15 +260,15 @@ class TreeOperator(Operator):
                 self._place_pairs(tree, input_index, rows, cells, codes)
             place = words.cells[index - 1] if index else NO_CODE
             if place != NO_CODE:
-                values[place] = NO_CODE
-                values[place][live] = cells
+                own[place] = NO_CODE
+                own[place][live] = cells
             elif not index:
                 first[live] = cells
         if words.is_second_only:
             first[live] = self._second_codes(rows, codes)
         elif words.has_second:
-            values[words.second] = NO_CODE
-            values[words.second][live] = self._second_codes(rows, codes)
+            own[words.second] = NO_CODE
+            own[words.second][live] = self._second_codes(rows, codes)
         return first
 
     def _second_codes(self, rows: PreparedRows, codes: dict[int, Codes]) -> Codes:
@@ -300,7 +319,7 @@ class TreeOperator(Operator):
         place = self._words[input_index].cells[index - 1] if index else NO_CODE
         if place == NO_CODE:
             return columns.codes[places]
-        found: Codes = columns.values[place][places].astype(np.int32)
+        found: Codes = columns.own_words[place][places].astype(np.int32)
         return found
 
     def _codes(self, input_index: int, places: Places | slice) -> dict[int, Codes]:
@@ -336,7 +355,7 @@ class TreeOperator(Operator):
         if self._words[input_index].has_values:
             self._coding.release_texts(input_index, columns.values[:, places])
         if self._words[input_index].has_slot:
-            self._slots[input_index].give(columns.values[-1][places])
+            self._slots[input_index].give(columns.own_words[-1][places])
         window.reclaim(places)
 
 

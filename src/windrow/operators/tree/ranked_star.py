@@ -47,7 +47,7 @@ class RankedStar:
         """Run the windows, if they are plain; False: they are not, and nothing was done."""
         root = self._tree.structure.shape.root
         plain = self._linear.plain_windows(windows)
-        if plain is None or windows[root].columns.store.valid.size:
+        if plain is None or windows[root].columns.own_flags.size:
             return False
         if not self._linear.sums.last_out.size:  # no row has come yet
             return False

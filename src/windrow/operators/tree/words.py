@@ -1,31 +1,34 @@
-"""What a row of the tree operator's windows carries in addition to its time and cell."""
+"""What a row of the tree operator's windows carries in addition to its time and cell.
+
+Its values are words of the rows, which other queries may read, too. What is made of them is in own
+words, which no other query knows.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.tree.coding import Flags, Matrix
-from windrow.operators.tree.second_codes import SecondCode
+from windrow.operators.tree.second_codes import SecondCode, second_code
 from windrow.operators.tree.sources import TreeSources
 from windrow.plan.expressions import ColumnRef
+from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.rows.shape import QueryShape
 from windrow.windows.codes import NO_CODE
-from windrow.windows.row_store import NO_MATRIX
 
-__all__ = ["InputWords", "Places", "Slots"]
+__all__ = ["InputWords", "Places", "Slots", "keeps_values"]
 
 Places = NDArray[np.int64]
 
 
 class InputWords:
-    """Which word of a row holds what: values, ranks, links, cells of more trees, second code, slot.
+    """Which own word of a row holds what: ranks, links, cells of more trees, second code, slot.
 
     second: the input whose rows have a second code that is no part of a cell; of one window, whose
-    rows are all in one cell, it stands in the place of the cell. has_values: whether values are
-    kept; the only one may be what the second code stands for. cells: for each further tree the word
-    that holds the cell, NO_CODE where it is that of the first tree.
+    rows are all in one cell, it stands in the place of the cell. values: how many are kept as words
+    of the rows; the only one may be what the second code stands for. cells: for each further tree
+    the own word that holds the cell, NO_CODE where it is that of the first tree.
     """
 
     def __init__(
@@ -38,9 +41,9 @@ class InputWords:
         self.has_second = second is not None and second.input_index == input_index
         self.is_second_only = self.has_second and len(plan.inputs) == 1
         self.has_values = not (self.is_second_only and _is_all_counted(shape))
-        self.plain = len(shape.inputs[input_index].values) if self.has_values else 0
+        self.values = len(shape.inputs[input_index].values) if self.has_values else 0
         # Rows that leave as they came are chained, in a word for each extreme.
-        place = self.plain + (self.ranks if self.has_slot else 2 * self.ranks)
+        place = self.ranks if self.has_slot else 2 * self.ranks
         self.cells: list[int] = []
         for root in sources.found.extreme_roots:
             is_same = self.has_second or sources.has_same_cells(root, input_index)
@@ -49,17 +52,13 @@ class InputWords:
         self.second = NO_CODE if self.is_second_only else place
         self.count = place + (self.has_second and not self.is_second_only) + self.has_slot
 
-    def widened(self, words: Matrix, flags: Flags) -> tuple[Matrix, Flags]:
-        """Values and flags with room for all words of a row."""
-        values = np.zeros((self.count, words.shape[1]), np.int64)
-        if not self.has_values:
-            return values, NO_MATRIX
-        values[: self.plain] = words
-        if not flags.size:
-            return values, flags
-        valid = np.ones(values.shape, np.uint8)
-        valid[: self.plain] = flags
-        return values, valid
+
+def keeps_values(plan: QueryPlan, shape: QueryShape, input_index: int) -> bool:
+    """Whether rows of an input of a tree keep the values of aggregates as words."""
+    found = factorisation(plan)
+    assert not isinstance(found, str), found
+    sources = TreeSources(shape, found)
+    return InputWords(plan, sources, second_code(plan, sources), input_index).has_values
 
 
 def _is_all_counted(shape: QueryShape) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -53,18 +52,6 @@ class TableLeaf(ViewLeaf):
     def needed_after(self) -> int:
         """Of what happened up to here it asks nothing any more."""
         return self.cursor
-
-    def saved(self) -> dict[str, pa.Table | pa.RecordBatch]:
-        """How far it has read: the table itself is saved once, for all."""
-        state = {"cursor": [self.cursor], "joined": [self._joined], "begins": [self._begins]}
-        return {"read": pa.table({**state, "has_begun": [self._has_begun]})}
-
-    def load(self, tables: Mapping[str, pa.Table], clock: int) -> None:
-        """Back from saved()."""
-        del clock
-        (state,) = tables["read"].to_pylist()
-        self.cursor, self._joined = state["cursor"], state["joined"]
-        self._begins, self._has_begun = state["begins"], state["has_begun"]
 
 
 class VersionLeaf(TableLeaf):

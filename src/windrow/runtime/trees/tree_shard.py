@@ -350,9 +350,13 @@ class TreeShard:
 
     @classmethod
     def restore(
-        cls, plan: TreePlan, data: bytes, tables: Mapping[str, ReadTable] | None = None
+        cls,
+        plan: TreePlan,
+        data: bytes,
+        tables: Mapping[str, ReadTable] | None = None,
+        views: Mapping[str, ReadView] | None = None,
     ) -> Self:
-        """The shard that snapshot() saved; tables: those that it reads, as they were then."""
+        """The shard that snapshot() saved; tables, views: that it reads, as they were then."""
         header, saved = unpack("tree", data)
         if header["plan"] != plan.fingerprint:
             raise CheckpointError(
@@ -360,7 +364,7 @@ class TreeShard:
                 "the saved state belongs to another query",
                 hint="start the changed query with a new checkpoint",
             )
-        shard = cls(plan, tables=tables)
+        shard = cls(plan, views=views, tables=tables)
         shard.clock, shard._ran_until = header["clock"], header["ran_until"]
         shard._has_run, shard._first_us = header["has_run"], header["first_us"]
         for number, leaf in enumerate(shard._leaves.values()):

@@ -6,7 +6,7 @@ the log serves any number of them, and what all have passed is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -103,6 +103,27 @@ class ViewLog:
         """No changes."""
         return no_changes(self._types)
 
+    def saved(self) -> dict[str, pa.Table]:
+        """What some have not read, and from where on that is."""
+        held = merged_changes(self._changes, self._types)
+        columns = {f"c{number}": column for number, column in enumerate(held.columns)}
+        instants = np.unique(np.concatenate([_NO_INSTANTS, *self._instants]))
+        return {
+            "changes": pa.table({"at": held.at, "weight": held.weight, **columns}),
+            "instants": pa.table({"at": instants}),
+            "state": pa.table({"start": [self.start], "has_changed": [self.has_changed]}),
+        }
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Back from saved()."""
+        at, weight, *columns = (_whole(each) for each in tables["changes"].columns)
+        held = Changes(_numbers(at), _numbers(weight), tuple(columns))
+        instants = _numbers(_whole(tables["instants"].column("at")))
+        (state,) = tables["state"].to_pylist()
+        self._changes = [held] if held.size else []
+        self._instants = [instants] if instants.size else []
+        self.start, self.has_changed = state["start"], state["has_changed"]
+
 
 def _part(changes: Changes, after: int, until: int) -> Changes:
     begin, end = (int(each) for each in np.searchsorted(changes.at, [after, until], side="right"))
@@ -110,6 +131,14 @@ def _part(changes: Changes, after: int, until: int) -> Changes:
         return changes
     columns = tuple(column.slice(begin, end - begin) for column in changes.columns)
     return Changes(changes.at[begin:end], changes.weight[begin:end], columns)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def _numbers(column: pa.Array) -> Vector:
+    return np.array(column.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _unpinned(changes: Changes) -> Changes:

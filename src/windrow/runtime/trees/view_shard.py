@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, no_changes
 from windrow.operators.relations.result import TreeResult
@@ -26,7 +27,7 @@ class ViewShard(TreeShard):
     def __init__(
         self,
         plan: TreePlan,
-        clock: int,
+        clock: int = START_OF_TIME,
         views: Mapping[str, ReadView] | None = None,
         tables: Mapping[str, ReadTable] | None = None,
     ) -> None:

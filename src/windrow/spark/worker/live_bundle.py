@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
 from windrow.operators.registry import first_algorithm
+from windrow.operators.sharing import held_values
 from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import Parts
@@ -160,7 +161,8 @@ class _LiveMember:
             _Source(entry.stream.name, Preparer(plan, input_index))
             for input_index, entry in enumerate(plan.inputs)
         ]
-        self._readers = pool.readers(plan, first_algorithm(plan), clock_us)
+        held = held_values(plan, first_algorithm(plan))
+        self._readers = pool.readers(plan, held, clock_us)
         self.shard = Shard(plan, grid_us, readers=self._readers)
         self.shard.advance({}, clock_us)
         self._pace = Pace(PIECE_UPDATES)

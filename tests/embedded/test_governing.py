@@ -191,7 +191,7 @@ def test_exact_queries_are_served_or_rows_are_refused() -> None:
     assert set(levels) == {"A"}, "these are of the time before rows were refused"
 
 
-@pytest.mark.parametrize("kilobytes", [200, 230, 250])
+@pytest.mark.parametrize("kilobytes", [150, 180, 210])
 def test_all_that_is_tolerated_is_used_before_rows_are_refused(kilobytes: int) -> None:
     session = EmbeddedSession(kilobytes << 10)
     for stream, error in (("s", "ERROR (60%)"), ("t", "")):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.deferred import deferred
+from windrow.embedded.bounded_query import BoundedQuery
 from windrow.embedded.carried_query import CarriedQuery
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
@@ -18,8 +19,7 @@ from windrow.embedded.query_run import NEVER
 from windrow.embedded.told_query import ToldQuery
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
-from windrow.event_time import START_OF_TIME, show_instant, show_span
-from windrow.governor.governed_input import KeptTail
+from windrow.event_time import START_OF_TIME, show_instant
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
     from windrow.governor.bounded.joined_answers import JoinedAnswers
-    from windrow.history.history import History
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
     from windrow.runtime.tables.table_store import TableStore
@@ -65,13 +64,11 @@ else:
 
 __all__ = ["EmbeddedQuery"]
 
-# What is tolerated holds for an eighth of the range (error_bounds.tolerance): found twice as often.
-TOLERANCE_PARTS = 16
 # What is unread waits in the feed, for followers, or judged.
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
+class EmbeddedQuery(Failing, BoundedQuery, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """A running query.
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
@@ -137,8 +134,6 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._tolerated_us: tuple[int, ...] = ()
-        self._tolerated_until_us = START_OF_TIME
         self._pace = Pace()
         self._ledger = QueryLedger([entry.alias for entry in plan.inputs])
         self._entries = [WaitingInstants() for _ in plan.inputs]
@@ -261,10 +256,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
-            tail = self.tail(input_index)
-            if tail.pane_us:
-                shown = f"{tail.cells} cells in {tail.panes} panes of {show_span(tail.pane_us)}"
-                lines.append(f"coarse tail of {alias}: {shown}, {tail.nbytes} bytes")
+            lines += self.shown_tail(input_index)
         return PlanText("\n".join(lines))
 
     @one_at_a_time
@@ -482,40 +474,6 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     def lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay now."""
         return self._shard.lifetime(input_index)
-
-    def fill_from(self, history: History, known_from_us: int) -> None:
-        """Complete answers of a narrowed window from a history, where it can."""
-        if isinstance(self._bounded, BoundedAnswers):
-            self._bounded.fill_from(history, known_from_us)
-
-    def tolerated_span_us(self, input_index: int = 0) -> int:
-        """How much narrower a window may be for answers within the tolerated error."""
-        bounded, percent = self._bounded, self.plan.error_percent
-        if bounded is None or percent is None:
-            return 0
-        clock = self.clock
-        if clock >= self._tolerated_until_us:
-            self._tolerated_us = tuple(
-                bounded.tolerated_span_us(number, percent, clock)
-                for number in range(len(self.plan.inputs))
-            )
-            part_us = max(1, bounded.shortest_range_us // TOLERANCE_PARTS)
-            self._tolerated_until_us = clock + part_us
-        return self._tolerated_us[input_index]
-
-    @property
-    def pane_us(self) -> int:
-        """Widths that are so many times as wide let answers be as good as they can be."""
-        return 1 if self._bounded is None else self._bounded.pane_us
-
-    def tail(self, input_index: int) -> KeptTail:
-        """What is known by cells of rows of an input, held or not."""
-        return KeptTail() if self._bounded is None else self._bounded.tail(input_index)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether its window holds the whole range."""
-        return self._bounded is None or self._bounded.is_exact(self.clock)
 
     @one_at_a_time
     def window_statistics(self) -> list[tuple[int, int, int]]:

@@ -46,8 +46,8 @@ class BoundedAnswers:
 
     def __init__(self, inner: InnerPlan, publisher: Publisher, *, fits_ticks: bool = False) -> None:
         self._inner, self._publisher = inner, publisher
-        self.watch = ArrivalWatch(inner, fits_ticks=fits_ticks)
         self._fits_ticks = fits_ticks
+        self.watch = ArrivalWatch(inner, fits_ticks=fits_ticks and can_complete(inner))
         self._lifetime = lifetime_of(inner.plan.inputs[0].window)
         self._full = self._lifetime
         self._edge = START_OF_TIME  # rows that entered before are gone

@@ -17,6 +17,7 @@ from windrow.governor.bounded.given_answers import GivenAnswers
 from windrow.governor.bounded.shown_values import shown_value
 from windrow.governor.coarse.join_cells import JoinCells, JoinedTruths
 from windrow.governor.governed_input import KeptTail
+from windrow.history.history import History
 from windrow.output.feed_columns import timestamps
 from windrow.output.known_groups import KnownGroups
 from windrow.output.publish import Publisher
@@ -72,6 +73,11 @@ class JoinedAnswers:
         """Rows that entered before the edge leave now, after the answers up to the clock."""
         self._take(self._clock, is_last=True)
         self._edges[input_index] = max(self._edges[input_index], edge)
+
+    def fill_from(self, history: History, known_from_us: int) -> str | None:
+        """A history of one stream knows nothing of joined rows."""
+        del history, known_from_us
+        return "it is of one stream, and joined rows are of several"
 
     def advance(self, clock: int) -> None:
         """The publisher has absorbed the step to this clock."""

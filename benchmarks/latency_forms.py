@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["FORMS", "Form", "plain_loop", "rows_of"]
+__all__ = ["FORMS", "NAMES", "Form", "plain_loop", "rows_of"]
 
 START_US = 1_767_225_600_000_000
 STEP_US = 500  # between two events
@@ -43,12 +43,6 @@ class Form:
         if self.given == "arrow":
             return pa.record_batch([[value] for value in row], schema=ARROW)
         return dict(zip(NAMES, row, strict=True))
-
-    def as_dict(self, row: Any) -> dict[str, Any]:
-        """A row that was pushed, as a dict."""
-        if isinstance(row, pa.RecordBatch):
-            return {name: row.column(name)[0].as_py() for name in NAMES}
-        return dict(row) if isinstance(row, dict) else dict(zip(NAMES, row, strict=True))
 
 
 def _one(name: str, text: str, *given: Any, **options: Any) -> Form:
@@ -96,7 +90,7 @@ FORMS = (
 )
 
 
-def rows_of(form: Form, events: int, seed: int) -> list[tuple[str, Any]]:
+def rows_of(form: Form, events: int, seed: int) -> list[tuple[str, tuple[Any, ...]]]:
     """Rows that fill the windows, and then so many events; each with its stream."""
     key: Callable[[int], Any] = int if form.schema == INTS else "sensor{}".format
     value: Callable[[int], Any] = int if form.schema == INTS else (lambda v: int(v) / 8)
@@ -105,7 +99,7 @@ def rows_of(form: Form, events: int, seed: int) -> list[tuple[str, Any]]:
     return [
         (
             form.streams[i % len(form.streams)],
-            form.as_given((START_US + i * STEP_US, key(k), value(v))),
+            (START_US + i * STEP_US, key(k), value(v)),
         )
         for i, (k, v) in enumerate(zip(keys.tolist(), values.tolist(), strict=True))
     ]
@@ -113,7 +107,7 @@ def rows_of(form: Form, events: int, seed: int) -> list[tuple[str, Any]]:
 
 def plain_loop(events: int, seed: int) -> float:
     """Seconds an event of the anchor query by hand: dicts in, a dict out."""
-    pushed = rows_of(FORMS[0], events, seed)
+    pushed = [(stream, FORMS[0].as_given(row)) for stream, row in rows_of(FORMS[0], events, seed)]
     cells: dict[int, list[int]] = {}
     held: deque[tuple[int, int, int, int]] = deque()
     answer, begin = {"n": 0, "s": 0}, 0.0

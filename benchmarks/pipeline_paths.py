@@ -21,8 +21,9 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import query_settings
 
-__all__ = ["PATHS", "Meter", "Run"]
+__all__ = ["PATHS", "STOCK_SCAN", "Meter", "Run"]
 
+STOCK_SCAN = "scan, stock session"  # in a session with Spark's own settings
 QUERY = "SELECT COUNT(*) AS n, SUM(A.v) AS s FROM A [60 SECONDS], B [60 SECONDS] WHERE A.k = B.k"
 SCHEMA = "ts timestamp, k bigint, v bigint"
 Answers = dict[int, tuple[int, int | None]]  # by instant, in microseconds
@@ -212,6 +213,7 @@ def spark_python_state(run: Run) -> None:
 
 PATHS: dict[str, Callable[[Run], None]] = {
     "scan": scan,
+    STOCK_SCAN: scan,
     "scan + mapInArrow": bare_map,
     "windrow": windrow_at_rows,
     "windrow EVERY 1 s": windrow_every,

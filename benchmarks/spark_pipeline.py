@@ -9,7 +9,9 @@
 CPU seconds of the driver, the JVM and the Python workers together. Each way runs in a process of
 its own, which first runs a million rows that do not count: they pay for starting and compiling. The
 files of one micro-batch hold half a million rows. Answers are checked, second by second or for two
-instants a batch, before a figure is shown. The fixed cost is that of a batch of two rows.
+instants a batch, before a figure is shown. The fixed cost is that of a batch of two rows. The bare
+scan is run twice: in the session that Windrow has, whose settings make it cheaper as well, and in
+one with the settings that Spark has by itself.
 """
 
 from __future__ import annotations
@@ -25,15 +27,18 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_data import PipelineData, pipeline_data
-from pipeline_paths import PATHS, Meter, Run
+from pipeline_paths import PATHS, STOCK_SCAN, Meter, Run
 from process_tree import machine
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
+from windrow.spark.processes.java import ensure_java
 from windrow.spark.settings import local_session
 
 MILLION = 1_000_000
-SCALED = ("scan", "scan + mapInArrow", "windrow", "windrow EVERY 1 s")
+MEMORY = "4g"
+SCALED = ("scan", STOCK_SCAN, "scan + mapInArrow", "windrow", "windrow EVERY 1 s")
 FIXED = ("spark aggregate", "spark python state", "windrow", "windrow EVERY 1 s")
 JOIN = "spark join, aggregate"
 JOIN_ROWS = 400_000  # more than these would take it hours
@@ -50,6 +55,7 @@ def main() -> int:
             print(json.dumps(row))  # the parent process reads it
         return 0
     rows = [row for name in _chosen(options) for row in _in_own_process(name, options)]
+    _compare(rows)
     _show(rows)
     facts = {"command": " ".join(["python", *sys.argv]), "seed": options.seed, **machine()}
     facts |= {"spark_cores": options.cores, "batch": options.batch}
@@ -87,7 +93,8 @@ def _measured(options: argparse.Namespace) -> list[dict[str, Any]]:
     data = pipeline_data(options.rate, options.keys, options.seed)
     # Workers must find the operator of one of the ways.
     os.environ["PYTHONPATH"] = str(Path(__file__).parent)
-    spark = local_session(cores=options.cores, memory="4g")
+    made = _stock_session if name == STOCK_SCAN else local_session
+    spark = made(cores=options.cores, memory=MEMORY)
     rows: list[dict[str, Any]] = []
     for buckets in options.buckets if name.startswith("windrow") else options.buckets[:1]:
         if name == JOIN:
@@ -101,6 +108,16 @@ def _measured(options: argparse.Namespace) -> list[dict[str, Any]]:
             rows.append(_fixed(spark, name, data, buckets))
     spark.stop()
     return rows
+
+
+def _stock_session(cores: int, memory: str) -> SparkSession:
+    """A session as Spark makes it, but for its cores, memory, page and address."""
+    os.environ.update(ensure_java())
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.driver.memory", memory)
+    builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    return builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
 
 
 def _run(
@@ -171,6 +188,15 @@ def _in_own_process(name: str, options: argparse.Namespace) -> list[dict[str, An
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def _compare(rows: list[dict[str, Any]]) -> None:
+    """Each way knows how many times a scan of as many rows it takes, in either session."""
+    for column, scan in (("times_scan", "scan"), ("times_stock", STOCK_SCAN)):
+        least = {row["rows"]: row["cpu_s"] for row in rows if row["way"] == scan and "rows" in row}
+        for row in rows:
+            if row.get("rows") in least:
+                row[column] = round(row["cpu_s"] / least[row["rows"]], 2)
+
+
 def _show(rows: list[dict[str, Any]]) -> None:
     scaled = [row for row in rows if "cpu_s" in row]
     fixed = [row for row in rows if "batch_cpu_ms" in row]
@@ -183,6 +209,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         "jvm_s": "JVM",
         "workers_s": "workers",
     }
+    columns |= {"times_scan": "x scan", "times_stock": "x stock"}
     columns |= {"wall_s": "wall s", "right": "right", "says": "says"}
     for heading in columns.values():
         table.add_column(heading, justify="left" if heading in ("way", "right") else "right")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from windrow.connectors.adbc.source import AdbcSource
 from windrow.connectors.contract import Source
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
@@ -27,6 +28,7 @@ __all__ = [
     "Socket",
     "Source",
     "Stdin",
+    "adbc",
     "csv",
     "jsonl",
     "kafka",
@@ -199,6 +201,26 @@ def postgres(
     '1000'
     """
     return PostgresSource(query, url, position, every, overlap, starting, bounded)
+
+
+def adbc(
+    query: str,
+    driver: str,
+    url: str,
+    position: str,
+    every: str = "1 second",
+    starting: str = "earliest",
+    bounded: bool = False,
+) -> AdbcSource:
+    """Rows of any database with a driver of ADBC, in this process: those that were not read.
+
+    driver: 'sqlite', 'postgresql' or another that is installed. position: a column that is larger
+    in each new row, a whole number or a text, and tells rows apart. every: how often is asked.
+
+    >>> adbc("readings", "sqlite", "building.db", position="id").driver
+    'sqlite'
+    """
+    return AdbcSource(query, driver, url, position, every, starting, bounded)
 
 
 def rate(rows_per_second: int = 1) -> Rate:

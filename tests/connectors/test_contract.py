@@ -25,6 +25,10 @@ PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
 SCHEMA = StreamSchema("a", columns_of("ts timestamp, k int"), "ts", 0)
 
 DESCRIBED_SOURCES = {
+    "adbc": (
+        "adbc('t', driver = 'sqlite', url = 'u', position = 'id')",
+        sources.adbc("t", "sqlite", "u", "id"),
+    ),
     "parquet": ("parquet('in')", sources.parquet("in")),
     "csv": ("csv('in', delimiter = ';')", sources.csv("in", delimiter=";")),
     "jsonl": ("jsonl('in', files_per_batch = 2)", sources.jsonl("in", files_per_batch=2)),

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from support.faults import Injected, chosen_places, fails_at, places_of
 from support.view_sessions import START, rows_from, session_of, written
 from windrow import BindingError, UnsupportedError
+from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError, WindrowError
 
 READERS = (
@@ -157,21 +159,46 @@ def test_two_branches_and_two_queries_agree_at_every_instant() -> None:
     assert difference.result().num_rows
 
 
+def of_streams(session: EmbeddedSession) -> pa.Table:
+    """session.windows() without the relations of views."""
+    table = session.windows()
+    return table.filter(pc.invert(pc.starts_with(table["window"], "view ")))
+
+
+def test_tables_and_views_are_among_the_windows() -> None:
+    session = session_of()
+    session.table("t", "k bigint, name string", key="k")
+    session.upsert("t", {"k": [1, 2], "name": ["one", "two"]})
+    session.query("SELECT x.k, t.name FROM top AS x JOIN t ON x.k = t.k", name="reader")
+    session.push("a", rows_from(1, 0, 50))
+    shown = {row["window"]: row for row in session.windows().to_pylist()}
+    standing = {row["view"]: row for row in session.views().to_pylist()}
+    assert shown["table t"]["bytes"] == session.tables()["bytes"].to_pylist()[0]
+    assert (shown["table t"]["rows"], shown["table t"]["queries"]) == (2, ["reader"])
+    assert (shown["view top"]["queries"], shown["view busy"]["queries"]) == (["reader"], ["top"])
+    # What a view without windows holds stands in its row; else it is that of its windows.
+    assert shown["view top"]["bytes"] == standing["top"]["bytes"] > 0
+    assert shown["view busy"]["bytes"] == 0 < shown["busy.a"]["bytes"]
+    assert shown["view busy"]["rows"] == standing["busy"]["rows"]
+    read = {row["window"] for row in session.queries().to_pylist() if row["query"] == "reader"}
+    assert read == {"view top", "table t"}
+
+
 def test_a_view_runs_once_and_is_dropped_with_its_last_reader() -> None:
     session = session_of()
-    assert session.windows().num_rows == 0
+    assert of_streams(session).num_rows == 0
     first = session.query("SELECT MAX(n) AS n FROM busy", name="first")
-    alone = session.windows().num_rows
+    alone = of_streams(session).num_rows
     second = session.query("SELECT k, n FROM top", name="second")
     session.push("a", rows_from(1, 0, 50))
     session.push("a", rows_from(2, 5, 50))
-    shown = session.windows().select(["queries", "stream"]).to_pylist()
+    shown = of_streams(session).select(["queries", "stream"]).to_pylist()
     assert shown == [{"queries": ["busy"], "stream": "a"}]
     assert alone == 1
     first.stop()
-    assert session.windows().num_rows == 1
+    assert of_streams(session).num_rows == 1
     second.stop()
-    assert session.windows().num_rows == 0
+    assert of_streams(session).num_rows == 0
     assert session.nbytes < 4096
     assert first.result().num_rows == 1
     again = session.query("SELECT COUNT(*) AS n FROM busy")
@@ -184,7 +211,7 @@ def test_a_query_whose_life_ends_reads_rows_of_its_own() -> None:
     session.push("a", rows_from(1, 0, 20))
     session.push("a", rows_from(1, 9, 20))
     assert not ended.is_running
-    assert session.windows().num_rows == 0
+    assert of_streams(session).num_rows == 0
 
 
 def test_a_late_reader_begins_with_what_the_view_holds() -> None:
@@ -250,7 +277,7 @@ def test_a_view_of_all_rows_for_ever_is_part_of_each_query() -> None:
     count = session.query("SELECT COUNT(*) AS n FROM everything", name="count")
     session.push("a", rows_from(1, 0, 30))
     session.push("a", rows_from(1, 9, 1))
-    assert session.windows()["queries"].to_pylist() == [["count"]]
+    assert of_streams(session)["queries"].to_pylist() == [["count"]]
     session.finish()
     late = session.ledger()["late"].to_pylist()[0]
     assert count.result().to_pylist() == [{"n": 31 - late}]
@@ -270,7 +297,7 @@ def test_a_fault_in_a_view_stops_all_that_read_it_and_no_other() -> None:
         with pytest.raises(DataError, match="in view 'wrong'"):
             reader.result()
     assert other.result().num_rows == 1
-    assert session.windows()["queries"].to_pylist() == [["busy"]]
+    assert of_streams(session)["queries"].to_pylist() == [["busy"]]
 
 
 def test_refused_rows_are_told_by_those_that_read_the_view() -> None:

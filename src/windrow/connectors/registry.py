@@ -19,6 +19,7 @@ Described = TypeVar("Described")
 
 # The module of each, which has it in a table of its own that is called as this one is.
 SOURCES = {
+    "adbc": "windrow.connectors.adbc.source",
     "parquet": "windrow.connectors.files.connector",
     "csv": "windrow.connectors.files.connector",
     "jsonl": "windrow.connectors.files.connector",

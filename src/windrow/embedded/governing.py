@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from windrow.deferred import deferred
 from windrow.embedded.governed_windows import EmbeddedWindow
+from windrow.embedded.held_tables import rows_of_reads
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.row_admission import RowAdmission
 from windrow.embedded.session_memory import INCOMING_PARTS, SessionMemory
@@ -24,12 +24,7 @@ from windrow.governor.whole_ranges import WholeRanges
 from windrow.governor.window_governor import WindowGovernor
 from windrow.governor.window_table import QueryRow, WindowRow
 from windrow.rows.shared_rows import RowPool
-from windrow.service_levels import INCOMPLETE, LEVELS
-
-if TYPE_CHECKING:
-    from windrow.plan.relations.tree_plan import TreePlan
-else:
-    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+from windrow.service_levels import INCOMPLETE
 
 __all__ = ["Governing"]
 
@@ -199,9 +194,9 @@ class Governing:
         return window_rows(self._memory.windows(), self._level)
 
     def query_rows(self) -> list[QueryRow]:
-        """The table of queries: a row for each window and for each view that one reads."""
+        """The table of queries: a row for each window, view and table that one reads."""
         rows = query_rows(self._memory.windows(), self._level)
-        rows += [row for query in self._memory.running() for row in _rows_of_views(query)]
+        rows += [row for query in self._memory.running() for row in rows_of_reads(query)]
         return sorted(rows, key=lambda row: (row.query, row.alias))
 
     def decisions(self) -> pa.Table:
@@ -211,17 +206,3 @@ class Governing:
     def _level(self, read: GovernedInput, demand: Demand) -> str:
         """How a query is served: rows that were refused are worse than any width."""
         return INCOMPLETE if read.lacks_rows else self._governor.level(demand)
-
-
-def _rows_of_views(query: EmbeddedQuery) -> list[QueryRow]:
-    """What a query reads of views, which have their windows to themselves: exact, or lacking."""
-    if not isinstance(query.plan, TreePlan):
-        return []
-    level = INCOMPLETE if query.lacks_rows() else LEVELS[0]
-    return [
-        QueryRow(
-            query.name, f"view {scan.view}", scan.alias, None, None, None, 0, None, None, level,
-            query.plan.algorithm,
-        )
-        for scan in query.plan.view_scans
-    ]  # fmt: skip

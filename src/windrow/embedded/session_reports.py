@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.embedded.governing import Governing
+from windrow.embedded.held_tables import rows_of_tables, rows_of_views
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import alert_samples, session_samples, source_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from windrow.embedded.alert_run import AlertRun
     from windrow.embedded.feeding import Feeding
     from windrow.embedded.history_registry import Histories
+    from windrow.embedded.session_views import SessionViews
 
 __all__ = ["SessionReports"]
 
@@ -40,6 +42,7 @@ class SessionReports:
     alert_runs: dict[str, AlertRun]
     _running: Callable[[], list[EmbeddedQuery]]
     _feeding: Feeding | None
+    _views: SessionViews
 
     @one_at_a_time
     def streams(self) -> pa.Table:
@@ -52,7 +55,7 @@ class SessionReports:
 
     @one_at_a_time
     def windows(self) -> pa.Table:
-        """One row per window: rows that one query reads, or several share.
+        """One row per window: rows that one query reads, or several share; then tables and views.
 
         >>> import windrow
         >>> session = windrow.connect()
@@ -62,7 +65,9 @@ class SessionReports:
         [{'stream': 's', 'queries': ['count'], 'rows': 0}]
         """
         self._flush()
-        return window_table(self._governing.window_rows())
+        rows, running = self._governing.window_rows(), self._running()
+        rows += rows_of_tables(self._ingest.tables.stores.values(), running)
+        return window_table([*rows, *rows_of_views(self._views.runs(), running)])
 
     @one_at_a_time
     def queries(self) -> pa.Table:

@@ -59,8 +59,8 @@ class WindowRow:
     row_bytes: float | None
     rate: float | None
     level: str
-    cells: int
-    pane: int | None
+    cells: int = 0
+    pane: int | None = None
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,14 @@ The patterns are those of Golab and Özsu: monotonic, weakest, weak and strict n
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from windrow.plan.model import QueryPlan
 
-__all__ = ["keeps_results", "update_pattern"]
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
+
+__all__ = ["keeps_results", "only_adds_rows", "update_pattern"]
 
 
 def update_pattern(plan: QueryPlan) -> tuple[str, str]:
@@ -22,6 +27,20 @@ def update_pattern(plan: QueryPlan) -> tuple[str, str]:
     if traits.counts_by_partition:
         return "strict", "rows leave when newer rows of their partition arrive, in no time order"
     return "weakest", "rows leave in order of arrival"
+
+
+def only_adds_rows(plan: RunnablePlan) -> bool:
+    """Whether each row of its stream gives one row of the result, or none, and that for ever.
+
+    Then its changes follow from the rows as they come: no row and no result need be remembered.
+    """
+    if not isinstance(plan, QueryPlan) or plan.kind != "select" or len(plan.inputs) != 1:
+        return False
+    window = plan.inputs[0].window
+    is_plain = window.traits.is_endless and not window.slide_us and not window.partition_by
+    has_more = plan.distinct or plan.negations or plan.on_error == "set_aside"
+    is_timed = plan.duration is not None or plan.every_us is not None or plan.closes is not None
+    return is_plain and not has_more and not is_timed and plan.error_percent is None
 
 
 def keeps_results(plan: QueryPlan) -> bool:

@@ -25,6 +25,7 @@ from windrow.spark.processes.jvm_start import jvm_of_this_start
 from windrow.spark.processes.lean_hadoop import make_lean
 from windrow.spark.processes.leftovers import known_log, opened_log
 from windrow.spark.processes.transient import started
+from windrow.spark.processes.unzipped_pyspark import spare_archive
 
 __all__ = [
     "WORKER_SOCKETS",
@@ -156,6 +157,7 @@ def local_session(
         raise _not_started(problem, packages) from problem
     if is_new:  # another's session is left as it is
         make_lean(session)
+        spare_archive(session)
     return session
 
 

@@ -47,8 +47,10 @@ FEW_ROWS = 1 << 13
 # Addresses for so many times the rows: rows then move once in seven of their lives.
 ADDRESS_PARTS = 8
 # Rows that left keep their pages until they are this part of those held, and some pages.
-GONE_PARTS = 32
+GONE_PARTS = 128
 GONE_ROWS = 1 << 10
+# With those that leave during a push they may be this part.
+FORESEEN_PARTS = 32
 # A new page costs several times as much as copying one that is there: up to so many rows are moved
 # down for each place that is used again.
 MOVED_PER_PLACE = 4
@@ -58,7 +60,7 @@ def spare_share(rows: float) -> float:
     """The bytes that a store of so many rows takes beyond those of the rows, as a part of them."""
     if not CAN_RESERVE or rows < FEW_ROWS:
         return 1 / SPARE_PARTS
-    return max(1 / GONE_PARTS, GONE_ROWS / rows)
+    return max(1 / FORESEEN_PARTS, GONE_ROWS / rows)
 
 
 Rows = NDArray[np.int64]

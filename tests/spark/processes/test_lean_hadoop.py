@@ -82,6 +82,7 @@ def test_settings_keep_their_values_and_travel_without_their_sources(spark: Spar
     settings = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
     assert settings.get("io.file.buffer.size") == "65536"
     assert settings.getPropertySources("io.file.buffer.size") is None
+    assert settings.getValByRegex("^yarn").size() == 0
 
 
 def test_what_cannot_be_compiled_leaves_hadoop_as_it_is(

@@ -23,6 +23,7 @@ from windrow.spark.shuffle.table_packer import RecordForm, TablePacker
 from windrow.spark.shuffle.tree_packer import TreePacker
 from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.passing_step import PassingStep
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_step import ShardStep
 from windrow.spark.worker.stage_step import StageStep
@@ -72,12 +73,17 @@ class DrivenJob:
         folder: Path,
         buckets: int = 1,
         tables: Sequence[TableSchema] = (),
+        *,
+        passes: bool = False,
     ) -> None:
-        self.plan, self.tables = plan, tables
+        self.plan, self.tables, self.passes = plan, tables, passes
         is_exact = plan.error_percent is None
         self.run: RunnablePlan = plan if is_exact else inner_plan(plan).plan
         is_tree = isinstance(plan, TreePlan)
         self._step, self._packer = (TreeStep, TreePacker) if is_tree else (ShardStep, Packer)
+        if passes:
+            self._step = PassingStep
+        self._feeds = ("changes",) if passes else FEEDS
         self.folder = folder
         self.states = [DictionaryState() for _ in range(buckets)]
         # Of the stages of a tree after the first.
@@ -102,7 +108,7 @@ class DrivenJob:
             ]
         else:
             self.steps, *self.later_steps = self._stage_steps()
-        self.publication = Publication(self.plan, Storage(self.folder))
+        self.publication = Publication(self.plan, Storage(self.folder), passes=self.passes)
 
     def _stage_steps(self) -> list[list[StageStep]]:
         counts = [len(self.states), *map(len, self.later_states)]
@@ -130,7 +136,7 @@ class DrivenJob:
     ) -> dict[str, pa.Table]:
         """One batch with rows of streams, orders and records of tables; what it gives."""
         outputs = self.outputs(tables, orders, changes)
-        given = self.publication.absorb(self.batch_id, outputs, FEEDS)
+        given = self.publication.absorb(self.batch_id, outputs, self._feeds)
         self.publication.save()
         self.batch_id += 1
         return given

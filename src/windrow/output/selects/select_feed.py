@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from windrow.errors import DataError
 from windrow.output import group_feed
 from windrow.output.feed_columns import timestamps, with_answer_columns
-from windrow.output.kernels import is_increasing
 from windrow.output.row_log import RowLog
 from windrow.output.selects import kernels
 from windrow.output.selects.order_words import row_order
 from windrow.output.selects.sorted_rows import SortedRows
+from windrow.output.selects.tied_rows import order_in_instants
 from windrow.output.told_updates import ToldUpdates
 from windrow.output.unread_limit import UNREAD_BYTES
 
@@ -283,19 +283,9 @@ class SelectFeed(ToldUpdates[RowUpdates]):
 
     def _order(self, updates: RowUpdates) -> Vector:
         """Updates of one instant ordered by their rows, as answers are; nothing: they are."""
-        at = updates.at
-        if is_increasing(at):
-            return NONE
-        same = at[1:] == at[:-1]
-        is_tied = np.zeros(at.size, np.bool_)
-        is_tied[1:] |= same
-        is_tied[:-1] |= same
-        tied = np.flatnonzero(is_tied)
-        starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
-        order = np.arange(at.size)
-        rows = updates.row[tied].astype(np.int64)
-        order[tied] = tied[row_order(self._log.read(rows), starts)]
-        return order
+        return order_in_instants(
+            updates.at, lambda places: self._log.read(updates.row[places].astype(np.int64))
+        )
 
     def _listed(
         self, instants: Vector, updates: RowUpdates, copies: Codes, counts: Vector

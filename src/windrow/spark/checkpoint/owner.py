@@ -18,7 +18,7 @@ from windrow.plan.serialise import PLAN_FORMAT, plan_from_json, plan_to_json
 if TYPE_CHECKING:
     from windrow.plan.relations.tree_plan import RunnablePlan
 
-__all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner"]
+__all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner", "result_not_kept"]
 
 CHECKPOINT_FORMAT = 4
 
@@ -41,7 +41,8 @@ class CheckpointOwner:
     goes_on: whether it begins with the state of another run (checkpoint.beginning). grid_us: 0
     until it is started with a sink, where it has the place of another one. generation: how often
     its state was moved into a folder of its own, in other buckets or for a changed query.
-    first_batch: as what its sink counts its batch 0.
+    first_batch: as what its sink counts its batch 0. passes_rows: whether it was begun with a sink
+    that takes changes only, and keeps neither rows nor a result.
     """
 
     format: int
@@ -54,6 +55,7 @@ class CheckpointOwner:
     goes_on: bool = False
     generation: int = 0
     first_batch: int = 0
+    passes_rows: bool = False
 
     @classmethod
     def new(
@@ -66,7 +68,7 @@ class CheckpointOwner:
     def to_bytes(self) -> bytes:
         """The owner with its checksum."""
         parts = asdict(self)
-        for name in ("goes_on", "generation", "first_batch"):
+        for name in ("goes_on", "generation", "first_batch", "passes_rows"):
             if not parts[name]:
                 del parts[name]  # so that the version before reads it
         return json.dumps({**parts, _CHECKSUM: _checksum(parts)}, indent=1).encode()
@@ -108,6 +110,9 @@ class CheckpointOwner:
                 hint = _MOVES.format(query) if field == "buckets" else _NAMES
                 raise _foreign(query, what, hint)
 
+        if self.passes_rows and not mine.passes_rows:
+            raise result_not_kept()
+
     def _difference(self, mine: CheckpointOwner) -> str:
         if self.plan["format"] != PLAN_FORMAT:
             return (
@@ -123,6 +128,15 @@ class CheckpointOwner:
         ]
         by = "" if self.windrow == mine.windrow else f" (written by Windrow {self.windrow})"
         return f"its plan differs{by} in " + "; ".join(shown)
+
+
+def result_not_kept() -> CheckpointError:
+    """The refusal to give what a query whose rows pass has not kept."""
+    return CheckpointError(
+        "WC225",
+        "the query was begun with a sink that takes changes only: its result is not kept",
+        hint="start it with such a sink, feed='changes', or in a new checkpoint with another one",
+    )
 
 
 def _checksum(parts: Mapping[str, Any]) -> str:

@@ -133,9 +133,18 @@ class QueryCheckpoint:
         """Whether a batch of the query has been published."""
         return self.generation > 0 or bool(self.publish.names())
 
-    def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: RunnablePlan) -> None:
+    def claim(
+        self,
+        fingerprint: str,
+        buckets: int,
+        grid_us: int,
+        plan: RunnablePlan,
+        *,
+        passes_rows: bool = False,
+    ) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""
         mine = CheckpointOwner.new(__version__, fingerprint, buckets, grid_us, plan)
+        mine = replace(mine, passes_rows=passes_rows)
         theirs = self._owner()
         self.identity()
         if theirs is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.plan.update_pattern import only_adds_rows
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.bundle import Bundle
 from windrow.spark.driver.bundle_record import BundleRecord
@@ -50,9 +51,10 @@ class BundleRegistry:
         alone, chosen = [], {}
         for query, sink in given:
             partitioning = shared_partitioning(query.plan)
-            if isinstance(partitioning, str) or (
-                query.has_begun_alone and not self.runs(query.name)
-            ):
+            # Rows that pass need no copy that others might share, and would be kept in one.
+            is_passing = only_adds_rows(query.plan) and getattr(sink, "feed", None) == "changes"
+            is_apart = is_passing or query.has_begun_alone
+            if isinstance(partitioning, str) or (is_apart and not self.runs(query.name)):
                 alone.append(query)
             else:
                 chosen[query.name] = (query, sink, partitioning)

@@ -72,11 +72,13 @@ def shard_outputs(
     tables: Sequence[TableFeed] = (),
     begins: str = "",
     control: str = "",
+    *,
+    passes: bool = False,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch; tables: those it reads.
 
     begins: the folder with what buckets have before their first batch, '' for nothing. control:
-    where orders are, if not in the checkpoint.
+    where orders are, if not in the checkpoint. passes: whether rows pass and are not kept.
     """
     text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
     is_tree = isinstance(plan, TreePlan)
@@ -105,7 +107,7 @@ def shard_outputs(
     given: tuple[Any, ...] = (text, print_, owner, grid_us, begins)
     if is_tree:
         given = (*given, tables_text(feed.schema for feed in tables))
-    step = "tree_step" if is_tree else "shard_step"
+    step = "tree_step" if is_tree else "passing_step" if passes else "shard_step"
     return _given_by(BucketOperator(step, given, buckets), packed, checkpoint)
 
 

@@ -28,6 +28,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.frames import read_frame, write_frame
 from windrow.rows.set_aside import NOTED_IN
 from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.driver.passing_publisher import PassingPublisher
 from windrow.spark.driver.stage_outputs import told_by
 from windrow.spark.driver.tree_publisher import TreePublisher
 from windrow.spark.monitoring.query_account import account_after, new_ledger
@@ -38,6 +39,7 @@ from windrow.storage import Storage
 __all__ = ["BATCHES_KEPT", "Publication"]
 
 BATCHES_KEPT = 3
+_AnyPublisher = Publisher | TreePublisher | PassingPublisher
 _NOWHERE = -2  # the batch of a publisher that is being changed, or was left in the middle of it
 
 
@@ -45,17 +47,25 @@ class Publication:
     """The publisher of one query, and the batch that it stands at.
 
     Answers of a query with ERROR are judged on their way out, by what its shards say has arrived.
-    begun: where it goes on from another run, what was saved of it before the first batch.
+    begun: where it goes on from another run, what was saved of it before the first batch. passes:
+    whether its rows pass, and no result is kept.
     """
 
-    def __init__(self, plan: RunnablePlan, storage: Storage, begun: bytes | None = None) -> None:
-        self._plan, self._begun = plan, begun
+    def __init__(
+        self,
+        plan: RunnablePlan,
+        storage: Storage,
+        begun: bytes | None = None,
+        *,
+        passes: bool = False,
+    ) -> None:
+        self._plan, self._begun, self._passes = plan, begun, passes
         is_exact = plan.error_percent is None
         self._inner = None if is_exact else inner_plan(one_block(plan))
         self._run: RunnablePlan = plan if self._inner is None else self._inner.plan
         self._storage = storage
         self._lock = threading.Lock()
-        self._publisher = _publisher_of(self._run)
+        self._publisher = self._new_publisher()
         self._bounded = self._new_bounded()
         self.status = self._last_status()
         self._batch_id = _NOWHERE
@@ -107,7 +117,7 @@ class Publication:
         return int(names[-1].partition(".")[0]) if names else -1
 
     @property
-    def _source(self) -> Publisher | TreePublisher | BoundedAnswers:
+    def _source(self) -> _AnyPublisher | BoundedAnswers:
         return self._bounded or self._publisher
 
     def _published(
@@ -116,6 +126,8 @@ class Publication:
         publisher = self._publisher
         if isinstance(publisher, TreePublisher):
             return publisher.published(told_by(outputs), feeds)
+        if isinstance(publisher, PassingPublisher):
+            return publisher.published(outputs, feeds)
         taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
         next_stop = None
         if self._bounded is not None:
@@ -191,6 +203,7 @@ class Publication:
         outputs: what the rows that are handed over give once more; they were answered there.
         """
         with self._lock:
+            assert not isinstance(self._publisher, PassingPublisher), "it has what was kept"
             if carried.publishers:
                 # What was not read there is read there.
                 self._publisher = _publisher_from(self._run, carried.publishers)
@@ -207,6 +220,7 @@ class Publication:
         with self._lock:
             self._load(batch_id)
             publisher = self._publisher
+            assert not isinstance(publisher, PassingPublisher), "refused before"
             if isinstance(publisher, TreePublisher):
                 saved = {name or RESULT: each for name, each in publisher.saved().items()}
             else:
@@ -226,9 +240,11 @@ class Publication:
 
     def empty(self, feed: str) -> pa.Table:
         """A table without rows that has the columns of the feed."""
-        publisher = _publisher_of(self._plan)
+        publisher = self._new_publisher()
         if isinstance(publisher, TreePublisher):
             return publisher.empty(feed)
+        if isinstance(publisher, PassingPublisher):
+            return publisher.empty()
         table = publisher.changes() if feed == "changes" else publisher.answers()
         return table.slice(0, 0)
 
@@ -258,6 +274,8 @@ class Publication:
         publisher, *bounded = map(bytes, sections)
         if isinstance(self._run, TreePlan):
             self._publisher = TreePublisher.restore(self._run, publisher)
+        elif self._passes:
+            self._publisher = PassingPublisher.restore(self._run, publisher)
         else:
             restored = self._publisher = Publisher.restore(self._run, publisher)
             if self._inner is not None:
@@ -272,10 +290,15 @@ class Publication:
             self._restore(*read_frame("publication", self._begun, "beginning of the publication"))
             self._batch_id = -1
             return
-        self._publisher = _publisher_of(self._run)
+        self._publisher = self._new_publisher()
         self._bounded = self._new_bounded()
         status = QueryStatus.new(self._plan)
         self.status, self._batch_id = status, -1
+
+    def _new_publisher(self) -> _AnyPublisher:
+        if isinstance(self._run, TreePlan):
+            return TreePublisher(self._run)
+        return PassingPublisher(self._run) if self._passes else Publisher(self._run)
 
     def _new_bounded(self) -> BoundedAnswers | None:
         if self._inner is None:
@@ -301,10 +324,6 @@ def _publisher_from(plan: RunnablePlan, saved: Mapping[str, bytes]) -> Publisher
         named = {"" if name == RESULT else name: each for name, each in saved.items()}
         return TreePublisher.of(plan, named)
     return Publisher.restore(plan, saved[RESULT])
-
-
-def _publisher_of(plan: RunnablePlan) -> Publisher | TreePublisher:
-    return TreePublisher(plan) if isinstance(plan, TreePlan) else Publisher(plan)
 
 
 def _name(batch_id: int) -> str:

@@ -13,6 +13,7 @@ from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
 from windrow.plan.relations.explain_stages import explain_on_spark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.update_pattern import only_adds_rows
 from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
 from windrow.spark.checkpoint.beginning import PUBLICATION, read_beginning
@@ -28,6 +29,8 @@ __all__ = ["QueryOutlet"]
 
 Kept = dict[str, KeptRows]  # by stream
 
+_PASSED_ON = "  on Spark    rows are passed on and not kept: the sink takes changes only"
+
 
 class QueryOutlet:
     """Takes what shards give in each batch, however the query is run; it is opened with a sink."""
@@ -36,6 +39,7 @@ class QueryOutlet:
         self.name = name
         self.plan = plan
         self._publication: Publication | None = None
+        self.passes = False  # whether its rows pass: neither they nor a result are kept
         self._place = ""  # where it is saved
         self._first_batch = 0  # as what its sink counts batch 0
         self._writer: Writer | None = None
@@ -46,8 +50,11 @@ class QueryOutlet:
         # without a time and bad ones: one value, so that no batch is ever kept in part.
         self._kept = (-1, nothing, nothing, bad)
 
-    def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
-        """Goes on with a sink from what the checkpoint has published."""
+    def open(self, sink: object, checkpoint: QueryCheckpoint, *, may_pass: bool = False) -> None:
+        """Goes on with a sink from what the checkpoint has published.
+
+        may_pass: whether rows may pass, where the query and its sink need no result.
+        """
         given, place = sink_of(sink), checkpoint.publish.location
         self._first_batch = checkpoint.first_batch
         goes_on = self._publication is not None and self._place == place
@@ -59,11 +66,20 @@ class QueryOutlet:
             plan = self.plan
             shown = plan.published if isinstance(plan, TreePlan) else plan
             self._writer = given.open_on_spark(shown, checkpoint)
-        if not goes_on:
+        passes = may_pass and self._can_pass(checkpoint)
+        if not goes_on or passes != self.passes:
             begins = checkpoint.begins
             begun = None if begins is None else read_beginning(begins, PUBLICATION)
-            self._publication = Publication(self.plan, checkpoint.publish, begun)
+            self._publication = Publication(self.plan, checkpoint.publish, begun, passes=passes)
+            self.passes = passes
             self._place, self._kept = place, (-1, *self._kept[1:])
+
+    def _can_pass(self, checkpoint: QueryCheckpoint) -> bool:
+        """Whether nobody needs more than changes, and the checkpoint has not begun with more."""
+        assert self._writer is not None
+        is_enough = only_adds_rows(self.plan) and set(self._writer.feeds) <= {"changes"}
+        owner = checkpoint.owner() if is_enough else None
+        return is_enough and (owner is None or owner.passes_rows)
 
     @property
     def publication(self) -> Publication | None:
@@ -177,6 +193,8 @@ class QueryOutlet:
         if isinstance(plan, TreePlan):
             measured = measured_nodes(plan, status.tree)
             return explain_on_spark(plan, *measured, len(status.bucket_rows) or None)
+        if self.passes:
+            return f"{explain(plan)}\n{_PASSED_ON}"
         if status.figures is None:
             return explain(plan)
         running = " and ".join(status.algorithms)

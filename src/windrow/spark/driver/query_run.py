@@ -72,7 +72,7 @@ class QueryRun(StreamingRun):
         """Opens the sink and sets Spark to work; split: keys whose rows go to all buckets."""
         self._checkpoint.look_again()
         self._partition_anew()
-        self._outlet.open(sink, self._checkpoint)
+        self._outlet.open(sink, self._checkpoint, may_pass=True)
         self._split = split
         self.launch(trigger)
 
@@ -102,7 +102,9 @@ class QueryRun(StreamingRun):
         return super().bucket_count() if can_shard(plan) else 1
 
     def _claim(self, buckets: int) -> None:
-        self._checkpoint.claim(self._fingerprint, buckets, self._outlet.grid_us, self._plan)
+        outlet = self._outlet
+        place = (self._fingerprint, buckets, outlet.grid_us, self._plan)
+        self._checkpoint.claim(*place, passes_rows=outlet.passes)
 
     @property
     def _fingerprint(self) -> str:
@@ -145,7 +147,10 @@ class QueryRun(StreamingRun):
         begins = self._checkpoint.begins
         folder = "" if begins is None else begins.uri
         plan, fixed = self._run_plan, self._fingerprint
-        return shard_outputs(self._spark, plan, fixed, *place, tables=self._tables, begins=folder)
+        passes = self._outlet.passes
+        return shard_outputs(
+            self._spark, plan, fixed, *place, tables=self._tables, begins=folder, passes=passes
+        )
 
     @property
     def _ends_when_done(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from windrow.carryover.carryover import Carryover
+from windrow.carryover.carryover import Carryover, not_carried
 from windrow.errors import CheckpointError
 from windrow.plan.serialise import plan_from_json
 from windrow.spark.checkpoint.beginning import PUBLICATION, read_beginning
@@ -35,6 +35,9 @@ def carryover_of(
     batch_id = -1 if owner is None else last_commit(checkpoint.spark_part)
     if owner is None or batch_id < 0:
         raise not_begun(Storage(checkpoint.storage.location.rpartition("/")[0], make=False), name)
+    if owner.passes_rows:
+        why = "its rows pass, as its sink takes changes only, and no result is kept"
+        raise not_carried(name, why, "start it anew where it shall go on")
     plan = plan_from_json(json.dumps(owner.plan))
     begins = checkpoint.begins
     begun = None if begins is None else read_beginning(begins, PUBLICATION)

@@ -7,7 +7,8 @@ compiled by the compiler that Spark has for its own code.
 
 Spark sends a copy of Hadoop's settings with each scan and each operator with state, in every batch.
 Next to each of a thousand settings stands which file it came from, pressed on its own, and most of
-the time goes into that; only messages about settings would ever read it.
+the time goes into that; only messages about settings would ever read it. Half of the settings are
+those of YARN, which a session in one process never asks.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def make_lean(spark: SparkSession) -> bool:
     try:
         _set_permissions_in_java(jvm, hadoop)
         _forget_sources(hadoop)
+        _forget_settings_of_yarn(hadoop)
     except (
         Py4JError,
         PySparkException,
@@ -109,3 +111,10 @@ def _forget_sources(hadoop: Any) -> None:
     sources = hadoop.getClass().getDeclaredField("updatingResource")
     sources.setAccessible(True)
     sources.get(hadoop).clear()
+
+
+def _forget_settings_of_yarn(hadoop: Any) -> None:
+    known = hadoop.getClass().getDeclaredField("properties")
+    known.setAccessible(True)
+    # What a user has set himself has no business here either: there is no YARN in this process.
+    known.get(hadoop).keySet().removeAll(hadoop.getValByRegex("^yarn[.]").keySet())

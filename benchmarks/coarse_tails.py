@@ -117,7 +117,7 @@ def _made(kind: str, random: np.random.Generator) -> tuple[Rows, Rows] | None:
             return None
         stream = make(random)
         keys = stream.groups if stream.groups.any() else random.integers(0, KEYS, stream.times.size)
-        times = stream.times * RANGE_US // stream.range_us
+        times = (stream.times * (RANGE_US / stream.range_us)).astype(np.int64)
         return _split(Rows(times, keys.astype(np.int64), np.nan_to_num(stream.values)))
     count = 2 * RANGES * ROWS_A_RANGE
     gaps = _gaps(kind, random, count)

@@ -42,19 +42,22 @@ class BoundedMark(NamedTuple):
 
 
 class BoundedAnswers:
-    """Stands between a publisher of an inner plan and its reader."""
+    """Stands between a publisher of an inner plan and its reader.
 
-    def __init__(self, inner: InnerPlan, publisher: Publisher, *, fits_ticks: bool = False) -> None:
+    completes: answers are made of the rows held and of panes, where that can be.
+    """
+
+    def __init__(self, inner: InnerPlan, publisher: Publisher, *, completes: bool = False) -> None:
         self._inner, self._publisher = inner, publisher
-        self._fits_ticks = fits_ticks
-        self.watch = ArrivalWatch(inner, fits_ticks=fits_ticks and can_complete(inner))
+        self._may_complete = completes
+        self._completes = completes and can_complete(inner)
+        self.watch = ArrivalWatch(inner, completes=self._completes)
         self._lifetime = lifetime_of(inner.plan.inputs[0].window)
         self._full = self._lifetime
         self._edge = START_OF_TIME  # rows that entered before are gone
         self._clock = START_OF_TIME
         self._given = GivenAnswers()
         self._fill: FillIn | None = None
-        self._completes = can_complete(inner)
 
     def mark(self) -> BoundedMark:
         """How it is now, for a step that may fail; the publisher has a mark of its own."""
@@ -167,11 +170,11 @@ class BoundedAnswers:
         publisher: Publisher,
         saved: tuple[bytes, bytes],
         *,
-        fits_ticks: bool = False,
+        completes: bool = False,
     ) -> BoundedAnswers:
         """What snapshot() saved, for the publisher that was saved with it."""
         header, tables = unpack("judged", saved[0])
-        bounded = cls(inner, publisher, fits_ticks=fits_ticks)
+        bounded = cls(inner, publisher, completes=completes)
         bounded._lifetime = lifetimes_from_json(header["lifetimes"])[0]
         bounded._edge, bounded._clock = header["edge"], header["clock"]
         bounded._given.rows_lost = header["rows_lost"]
@@ -183,7 +186,7 @@ class BoundedAnswers:
     def restored(self, publisher: Publisher, saved: Sequence[bytes]) -> BoundedAnswers:
         """Another one as snapshot() saved it, with the limits and the history of this one."""
         made = BoundedAnswers.restore(
-            self._inner, publisher, (saved[0], saved[1]), fits_ticks=self._fits_ticks
+            self._inner, publisher, (saved[0], saved[1]), completes=self._may_complete
         )
         made.unread_limit = self.unread_limit
         made._fill = self._fill

@@ -42,18 +42,18 @@ Floats = NDArray[np.float64]
 class ArrivalWatch:
     """The arrival profile of one query, by its groups.
 
-    fits_ticks: panes lie so that no edge cuts one at a tick of EVERY, where that can be; rows that
-    are counted elsewhere are in panes that know nothing of it.
+    completes: answers are completed from panes, which lie so that no edge cuts one at a tick of
+    EVERY, where that can be; rows that are counted elsewhere are in panes that know nothing of it.
     """
 
-    def __init__(self, inner: InnerPlan, *, fits_ticks: bool = False) -> None:
+    def __init__(self, inner: InnerPlan, *, completes: bool = False) -> None:
         plan = inner.plan
         self._inner, self._entry = inner, plan.inputs[0]
-        self._is_completed = inner.plan.having is None
+        self._is_completed = completes
         self._lifetime = lifetime_of(self._entry.window)
         # Rows are known by the instant at which they enter: t - range <= it <= t is the window.
         self.range_us = self._lifetime.hold_us - 1
-        pane_us = first_pane_us(max(1, self.range_us), plan.every_us if fits_ticks else None)
+        pane_us = first_pane_us(max(1, self.range_us), plan.every_us if completes else None)
         self.profile = ArrivalProfile(max(1, self.range_us), len(inner.measures), pane_us)
         self._groups = KnownGroups([part.type.arrow for part in plan.group_by])
         self._waiting = _Rows.none(len(inner.measures))

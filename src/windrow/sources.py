@@ -12,10 +12,12 @@ from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.listening import Listening, Stdin
 from windrow.connectors.mqtt.connector import MqttSource
+from windrow.connectors.postgres.changes import PostgresChanges
 from windrow.connectors.postgres.source import PostgresSource
 from windrow.connectors.rate import Rate
 from windrow.connectors.record_cutter import Framing
 from windrow.connectors.socket_lines import Socket
+from windrow.connectors.spark_table import SparkTable
 from windrow.errors import BindingError
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Rate",
     "Socket",
     "Source",
+    "SparkTable",
     "Stdin",
     "adbc",
     "csv",
@@ -35,9 +38,11 @@ __all__ = [
     "mqtt",
     "parquet",
     "postgres",
+    "postgres_changes",
     "rate",
     "socket",
     "source_given",
+    "spark_table",
     "stdin",
     "tcp",
     "udp",
@@ -203,6 +208,17 @@ def postgres(
     return PostgresSource(query, url, position, every, overlap, starting, bounded)
 
 
+def postgres_changes(table: str, url: str, slot: str = "windrow") -> PostgresChanges:
+    """Rows that are inserted into a table of PostgreSQL, in this process, in order of commit.
+
+    slot: what PostgreSQL keeps changes for until they are read; it is made where there is none.
+
+    >>> postgres_changes("readings", "postgresql://host/db").slot
+    'windrow'
+    """
+    return PostgresChanges(table, url, slot)
+
+
 def adbc(
     query: str,
     driver: str,
@@ -295,6 +311,22 @@ def stdin(
     return Stdin(format, header, delimiter)
 
 
+def spark_table(
+    name: str,
+    format: str = "",  # noqa: A002 - as in scripts
+    options: Mapping[str, str] | None = None,
+) -> SparkTable:
+    """On Spark: a table of its catalogue, or what a format of Spark's reads.
+
+    name: in the catalogue; with a format a path, or with 'jdbc' a table of the database. options:
+    of Spark's reader.
+
+    >>> spark_table("rooms", "jdbc", {"url": "jdbc:derby:building"}).format
+    'jdbc'
+    """
+    return SparkTable(name, format, dict(options or {}))
+
+
 def source_given(source: object) -> Source:
     """The source itself; refused when it is something else.
 
@@ -308,5 +340,5 @@ def source_given(source: object) -> Source:
         f"{source!r} is not a source",
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
         "mqtt(topic, server, client), postgres(query, url, position), rate(), socket(host, port), "
-        "tcp(port), udp(port), unix(path) or stdin()",
+        "spark_table(name), tcp(port), udp(port), unix(path) or stdin()",
     )

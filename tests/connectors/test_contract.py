@@ -42,8 +42,16 @@ DESCRIBED_SOURCES = {
         "postgres('t', url = 'u', position = 'id')",
         sources.postgres("t", "u", "id"),
     ),
+    "postgres_changes": (
+        "postgres_changes('t', url = 'u')",
+        sources.postgres_changes("t", "u"),
+    ),
     "rate": ("rate(rows_per_second = 3)", sources.rate(3)),
     "socket": ("socket('h', port = 7)", sources.socket("h", 7)),
+    "spark_table": (
+        "spark_table('r', format = 'jdbc', options.url = 'u')",
+        sources.spark_table("r", "jdbc", {"url": "u"}),
+    ),
     "stdin": ("stdin(format = 'csv')", sources.stdin("csv")),
     "tcp": ("tcp(7)", sources.tcp(7)),
     "udp": ("udp(7)", sources.udp(7)),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from windrow.output.publish import TICKS_LIMIT
+from windrow.output.answer_times import TICKS_LIMIT
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from support.streams import plan_of
+from windrow.event_time import START_OF_TIME
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_window import MeasuredWindow
 from windrow.plan.model import QueryPlan
@@ -67,7 +68,7 @@ class FakeInput(GovernedInput):
 
     @property
     def narrows_from_us(self) -> int:
-        return 0
+        return START_OF_TIME
 
     def may_change(self, at_us: int) -> bool:
         del at_us

@@ -96,8 +96,8 @@ class QueryRun:
         shard = self._shard
         with self._part():
             if self._bounded is not None:
-                self._bounded.change_lifetime(lifetime, shard.clock, input_index)
                 self._publisher.answer_at_turns(lifetime.turn_ends)
+                self._bounded.change_lifetime(lifetime, shard.clock, input_index)
             shard.change_lifetimes({input_index: lifetime})
             if shard.clock > START_OF_TIME:
                 self._publish(shard.advance({}, shard.clock), shard.clock)

@@ -112,14 +112,24 @@ class RowAdmission:
         if not self._fits(stream, rows):
             self._refused = self._governor.review("memory is short", is_short=True)
             self._memory.reclaim()
-        if not self._fits(stream, 1):
-            self._governor.use_tolerance("rows have no room")
+        self._squeeze(stream)
         while not self._lets_in(stream, rows) and not self._shed(stream, rows):
             rows //= 2
             if not rows:
                 self._note_refusal(stream)
                 break
         return rows
+
+    def _squeeze(self, stream: str) -> None:
+        """Make windows narrower than was decided, until there is room for a row."""
+        while not self._fits(stream, 1):
+            if not self._governor.squeeze("rows have no room"):
+                break
+            self._memory.reclaim()
+        for level in "BC":
+            if not self._fits(stream, 1) and not (level == "B" and self._governor.case == "C"):
+                self._governor.use_tolerance("rows have no room", level)
+                self._memory.reclaim()
 
     def granted(self, stream: str) -> int:
         """How many more rows of ordinary size may be taken before it is asked again."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from windrow.governor.admission import Refused
-from windrow.governor.decide import decide
-from windrow.governor.tables import Decision, Demand, WindowState
+from windrow.governor.c_support import need_of
+from windrow.governor.figures import WindowFigures
+from windrow.governor.groups.solve import TIME_LIMIT_S
 
 __all__ = ["BetterGroups"]
 
@@ -17,46 +17,29 @@ class BetterGroups:
 
     def __init__(self) -> None:
         self._number = 0
-        self._found: Decision | None = None
+        self._found: dict[str, int] | None = None
         self._lock = threading.Lock()
 
-    def look_for(
-        self,
-        windows: Sequence[WindowState],
-        demands: Sequence[Demand],
-        budget: float,
-        fixed_bytes: float,
-        at_us: int,
-    ) -> None:
-        """Begin a search for these tables."""
+    def look_for(self, figures: Sequence[WindowFigures], least_bytes: float) -> None:
+        """Begin a search for groups of which less memory than that is enough."""
         with self._lock:
             self._number += 1
             self._found = None
             number = self._number
-        arguments = (list(windows), list(demands), budget, fixed_bytes, at_us)
-        thread = threading.Thread(target=self._search, args=(number, *arguments), daemon=True)
+        arguments = (number, tuple(figures), least_bytes)
+        thread = threading.Thread(target=self._search, args=arguments, daemon=True)
         thread.start()
 
-    def take(self) -> Decision | None:
-        """What the last search has found, once."""
+    def take(self) -> dict[str, int] | None:
+        """The groups that the last search has found, by window, once."""
         with self._lock:
             found, self._found = self._found, None
             return found
 
-    def _search(
-        self,
-        number: int,
-        windows: list[WindowState],
-        demands: list[Demand],
-        budget: float,
-        fixed_bytes: float,
-        at_us: int,
-    ) -> None:
-        quick = decide(windows, demands, budget, fixed_bytes, at_us, quick=True)
-        found = decide(windows, demands, budget, fixed_bytes, at_us)
-        if isinstance(found, Refused) or isinstance(quick, Refused):
-            return
-        if found.least_bytes < quick.least_bytes:
+    def _search(self, number: int, figures: Sequence[WindowFigures], least_bytes: float) -> None:
+        need = need_of(figures, TIME_LIMIT_S)
+        if need.least_bytes < least_bytes:
+            groups = need.grouping.groups.tolist()
             with self._lock:
                 if number == self._number:
-                    self._found = found
+                    self._found = dict(zip(need.turning.windows, groups, strict=True))

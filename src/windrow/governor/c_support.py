@@ -7,12 +7,15 @@ grow into. What is left beyond that makes windows wider at all times, as at leve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from windrow.governor.b_support import widened
+from windrow.governor.calm_turns import NO_CLOCKS, calm_turns
 from windrow.governor.figures import WindowFigures
-from windrow.governor.groups.solve import solve, solve_at_once, solve_quickly
+from windrow.governor.groups.solve import continued, solve, solve_at_once, solve_quickly
 from windrow.governor.groups.turning import (
     Grouping,
     TurningWindows,
@@ -20,11 +23,12 @@ from windrow.governor.groups.turning import (
     shares_of,
     turning_windows,
 )
-from windrow.governor.tables import WidthGiven
-from windrow.governor.turns import turns_of
+from windrow.governor.running import Running
+from windrow.governor.tables import Demand, WidthGiven
 
-__all__ = ["Need", "c_support", "need_at_once", "need_of"]
+__all__ = ["NO_WINDOWS", "CalmWidths", "Need", "c_support", "need_at_once", "need_of", "need_with"]
 
+NO_WINDOWS: Running = MappingProxyType({})
 # Memory is given out so often: wider windows have shorter turns, which may free a little again.
 ROUNDS = 4
 # Kept back of what is given out, so that no sum in floating point exceeds what there is.
@@ -56,17 +60,40 @@ def need_at_once(figures: Sequence[WindowFigures]) -> Need:
     return _need(figures, turning, solve_at_once(turning))
 
 
+def need_with(figures: Sequence[WindowFigures], groups: Mapping[str, int]) -> Need:
+    """The least memory by given groups, as far as they are valid still; others are placed."""
+    turning = turning_windows(figures)
+    return _need(figures, turning, continued(turning, groups))
+
+
+class CalmWidths(NamedTuple):
+    """late_us: how much longer than its delay a query waits, at most, until turns have begun."""
+
+    widths: tuple[WidthGiven, ...]
+    late_us: int
+
+
 def c_support(
-    figures: Sequence[WindowFigures], need: Need, available_bytes: float, start_us: int
-) -> tuple[WidthGiven, ...]:
+    figures: Sequence[WindowFigures],
+    need: Need,
+    available_bytes: float,
+    start_us: int,
+    demands: Sequence[Demand] = (),
+    running: Running = NO_WINDOWS,
+    clocks_us: Mapping[str, int] = NO_CLOCKS,
+) -> CalmWidths:
     """The widths and turns of all windows, if the need fits; turns begin at an instant.
+
+    demands, running: what has to wait, and as what; turns that run go on where they can. clocks_us:
+    of windows that are behind.
 
     >>> one = WindowFigures("a", 1.0, 60, 60, period_us=30, growth_us=10, ranges_us=(50, 60))
     >>> two = WindowFigures("b", 1.0, 40, 40, period_us=20, growth_us=10, ranges_us=(30, 40))
     >>> need = need_of([one, two], time_limit_s=1)
-    >>> for given in c_support([one, two], need, available_bytes=90, start_us=0): print(given)
-    WidthGiven(window='a', width_us=50, turn=Turn(group=0, period_us=20, start_us=0, growth_us=10))
-    WidthGiven(window='b', width_us=30, turn=Turn(group=0, period_us=20, start_us=10, growth_us=10))
+    >>> for given in c_support([one, two], need, available_bytes=90, start_us=0).widths:
+    ...     print(given)
+    WidthGiven(window='a', width_us=50, turn=Turn(group=0, period_us=20, start_us=10, growth_us=10))
+    WidthGiven(window='b', width_us=30, turn=Turn(group=0, period_us=20, start_us=0, growth_us=10))
     """
     assert need.least_bytes <= available_bytes, "the need does not fit"
     names = need.turning.windows
@@ -80,11 +107,12 @@ def c_support(
             break
         widths_us = wider
         now = [_begun(each, width_us) for each, width_us in zip(figures, widths_us, strict=True)]
-    turns = turns_of(_turning(groups, now), start_us)
-    return tuple(
-        WidthGiven(each.window, width_us, turns.get(each.window))
-        for each, width_us in zip(figures, widths_us, strict=True)
-    )
+    narrow = [
+        WidthGiven(each.window, width_us) for each, width_us in zip(figures, widths_us, strict=True)
+    ]
+    calm = calm_turns(_turning(groups, now), narrow, demands, running, start_us, clocks_us)
+    widths = (replace(each, turn=calm.turns.get(each.window)) for each in narrow)
+    return CalmWidths(tuple(widths), calm.late_us)
 
 
 def _begun(figures: WindowFigures, width_us: int) -> WindowFigures:

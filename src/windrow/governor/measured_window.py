@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from windrow.event_time import START_OF_TIME
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, WindowState
@@ -82,7 +83,9 @@ class MeasuredWindow:
     def state(self, *, is_average: bool = False) -> WindowState:
         """The row of the governor's table."""
         rate = self.average_rate if is_average else self.rate
-        return WindowState(self.name, self.row_bytes, rate, self.width_us)
+        clock_us = min(each.narrows_from_us for each in self.inputs)
+        known_us = clock_us if clock_us > START_OF_TIME else None
+        return WindowState(self.name, self.row_bytes, rate, self.width_us, known_us)
 
     def rate_for(self, range_us: int, *, is_average: bool) -> float:
         """Rows a second, as far as they tell something of another window of this range."""

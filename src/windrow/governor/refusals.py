@@ -8,7 +8,7 @@ from windrow.governor.admission import Refused, Suggestion
 from windrow.governor.tables import SECOND_US
 from windrow.memory_size import show_memory
 
-__all__ = ["not_admitted", "not_taken", "outgrown"]
+__all__ = ["not_admitted", "not_admitted_yet", "not_taken", "outgrown"]
 
 # So many clauses that would help are named.
 SUGGESTIONS_NAMED = 3
@@ -25,6 +25,17 @@ def not_admitted(query: str, refused: Refused, budget: int, code: str = "WA102")
         f"query {query!r} cannot be served at any level: all queries together need "
         f"{show_memory(least)}, the budget is {show_memory(budget)}",
         hint=_advice(refused, least) + "; nothing was registered, and nothing else has changed",
+    )
+
+
+def not_admitted_yet(query: str, late_us: int, code: str = "WA102") -> AdmissionError:
+    """A query for which windows that take turns would have to begin anew."""
+    return AdmissionError(
+        code,
+        f"query {query!r} cannot be served now: a query at level C would have to wait "
+        f"{_rounded(late_us, up=True)} longer than its EVERY, once",
+        hint="register it again later, connect with more memory=, or stop a query; nothing was "
+        "registered, and nothing else has changed",
     )
 
 

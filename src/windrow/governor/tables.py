@@ -50,12 +50,16 @@ class Demand:
 
 @dataclass(frozen=True)
 class WindowState:
-    """One window as it is: bytes of a row as really stored, measured rows a second, width now."""
+    """One window as it is: bytes of a row as really stored, measured rows a second, width now.
+
+    clock_us: the instant through which it has answered, if that is not the one of the decision.
+    """
 
     window: str
     row_bytes: float
     rate: float
     width_us: int = 0
+    clock_us: int | None = None
 
     @property
     def bytes_per_us(self) -> float:
@@ -109,7 +113,8 @@ class Decision:
     case: 'A', 'B' or 'C'. bytes: the most memory that these widths take at any moment. least_bytes:
     the least that would do at any level, by the best solution known; bound_bytes: proven to be
     needed, so that the gap between the two bounds how far the solution is from the best. solver:
-    what found it ('proportional', 'greedy', 'dp', 'ap', 'ruin-recreate', 'exact').
+    what found it ('proportional', 'greedy', 'dp', 'ap', 'ruin-recreate', 'exact', 'kept'). late_us:
+    how much longer than its delay a query has to wait around this decision, at most.
     """
 
     case: str
@@ -118,6 +123,7 @@ class Decision:
     least_bytes: float
     bound_bytes: float
     solver: str
+    late_us: int = 0
 
     def of(self, window: str) -> WidthGiven:
         """The width of one window."""

@@ -23,7 +23,9 @@ def order_width(
         return False
     is_full = wanted.hold_us == read.full_lifetime.hold_us
     is_close = now.hold_us < WORTH_CHANGING * wanted.hold_us < WORTH_CHANGING**2 * now.hold_us
-    if is_close and now.turn_ends == wanted.turn_ends and not is_full and not is_short:
+    is_turning = now.turn_ends is not None or wanted.turn_ends is not None
+    is_enough = now.hold_us > demand.least_us
+    if is_close and is_enough and not (is_turning or is_full or is_short):
         return False
     read.order(wanted)
     return True

@@ -14,9 +14,10 @@ from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.partial import Partial
+from windrow.output.answer_times import AnswerTimes
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
-from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
+from windrow.output.due_instants import distinct_instants
 from windrow.output.empty_states import no_updates, state_of_nothing
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
@@ -45,9 +46,6 @@ else:
     SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
-
-# A step of the clock over more ticks than this answers at the newest ones and counts the others.
-TICKS_LIMIT = INSTANTS_LIMIT
 
 
 class PublisherMark(NamedTuple):
@@ -93,7 +91,7 @@ class Publisher:
         self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
-        self._turns: tuple[int, int] | None = None
+        self._times = AnswerTimes()
         # A select that one shard gives alone: rows go by the shard's own codes.
         self._takes_codes = self._shape.is_select
 
@@ -153,7 +151,14 @@ class Publisher:
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
-        self._turns = turns
+        begins = self._times.turns is None and turns is not None
+        if (
+            begins
+            and self.first_instant <= self._clock
+            and self._clock % (self._plan.every_us or 1)
+        ):
+            self._feed.ask(np.array([self._clock], np.int64))
+        self._times = self._times.with_turns(turns, self._clock)
 
     def _record_changes(self, feed: ChangeFeed, partial: Partial, instants: Vector) -> None:
         """Changes of a select, as its shard tells them."""
@@ -281,7 +286,8 @@ class Publisher:
             "has_told": self._feed.has_told,
             "starts_over": self._feed.starts_over,
             "changes_netted": self._feed.changes_netted,
-            "turns": self._turns,
+            "turns": self._times.turns,
+            "last_turn": self._times.last_turn,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._flags_alive()))
@@ -308,7 +314,8 @@ class Publisher:
         publisher._clock = header["clock"]
         publisher.first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
-        publisher._turns = None if header["turns"] is None else tuple(header["turns"])
+        turns = None if header["turns"] is None else tuple(header["turns"])
+        publisher._times = AnswerTimes(turns, header.get("last_turn"))
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         if "initial" in tables:
@@ -457,18 +464,11 @@ class Publisher:
     def _ticks(self, until: int) -> Vector:
         if self.first_instant == END_OF_TIME:
             return np.empty(0, np.int64)
-        origin, every = self._turns or (0, self._plan.every_us or 1)
-        if self._plan.closes is not None:
-            every, origin = self._plan.closes
         after = max(self._clock + 1, self.first_instant)
-        if self._turns is not None:
-            after = max(after, origin)
-        first = origin - (origin - after) // every * every
-        excess = (until - first) // every + 1 - TICKS_LIMIT
-        if excess > 0:
-            self._feed.instants_lost += excess
-            first += excess * every
-        return np.arange(first, until + 1, every, dtype=np.int64)
+        grid = self._plan.closes or (self._plan.every_us or 1, 0)
+        self._times, ticks, lost = self._times.ticks(after, until, grid)
+        self._feed.instants_lost += lost
+        return ticks
 
     def _forget_idle(self) -> None:
         """Forget groups that nothing refers to, when they may be many.

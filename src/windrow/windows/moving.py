@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.windows.reserved import give_back
+from windrow.windows.reserved import give_back, memory_of
 
 __all__ = ["PIECE", "ColumnMove", "Move", "MoveDown", "Places", "row_count"]
 
@@ -34,6 +34,12 @@ class ColumnMove:
         self._column, self._kept = column, kept
         self.out = _emptied(column, capacity) if out is None else out
         self._moved = 0  # entries, row after row of a matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the other array beside those that are given back for it."""
+        piece = PIECE * self.out.itemsize
+        return self.out.nbytes if memory_of(self.out) is None else min(piece, self.out.nbytes)
 
     def finish(self) -> None:
         """Move what has not moved yet."""
@@ -69,6 +75,14 @@ class Move:
         self._columns, self._kept, self._capacity = columns, kept, capacity
         self._reserved = reserved or [None] * len(columns)
         self._moves: list[ColumnMove] = []
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array that a column is on its way to; none where its owner has it."""
+        if not self._moves:
+            return 0
+        owner, name = self._columns[len(self._moves) - 1]
+        return 0 if getattr(owner, name) is self._moves[-1].out else self._moves[-1].nbytes
 
     def finish(self) -> None:
         """Move what has not moved yet."""

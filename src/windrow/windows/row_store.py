@@ -24,7 +24,7 @@ from windrow.windows import kernels
 from windrow.windows.column_words import read_only
 from windrow.windows.marks import Assignments, Pending
 from windrow.windows.moving import PIECE, Move, MoveDown, Places, row_count
-from windrow.windows.reserved import CAN_RESERVE, PAGE, give_back, held_bytes, reserved
+from windrow.windows.reserved import CAN_RESERVE, PAGE, give_back, held_bytes, memory_of, reserved
 
 __all__ = [
     "FEW_ROWS",
@@ -188,14 +188,19 @@ class RowStore:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of times, values and flags, spare capacity included."""
-        return sum(self.bytes_of(column) for column in (self.times, self.values, self.valid))
+        """Bytes of times, values and flags, spare capacity included, and of a column on its way."""
+        held = sum(self.bytes_of(column) for column in (self.times, self.values, self.valid))
+        return held + self.pending.nbytes if isinstance(self.pending, _Moving) else held
 
     def bytes_of(self, column: NDArray[Any]) -> int:
         """Bytes of one column, of the store or of a window that reads it."""
-        if not self.is_reserved or not column.size:
-            return column.nbytes
-        return held_bytes(column, self._low, self._written)
+        if not column.size:
+            return 0
+        if self.is_reserved:
+            return held_bytes(column, self._low, self._written)
+        # Of a move that goes on some columns are on reserved addresses already.
+        is_ordinary = self.pending is None or memory_of(column) is None
+        return column.nbytes if is_ordinary else held_bytes(column, 0, self.row_count + 1)
 
     @property
     def _written(self) -> int:
@@ -435,6 +440,11 @@ class _Moving:
         self._is_reserved = bool(arrays)
         self._may_reserve = store.may_reserve and bool(arrays) >= wants_pages
         self._columns = Move(columns, kept, wide if arrays else capacity, arrays)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the column that is being moved, and is not where it was yet."""
+        return self._columns.nbytes
 
     def finish(self) -> None:
         """Move what has not moved yet, and say where the rows are."""

@@ -139,14 +139,17 @@ def test_turns_serve_queries_that_can_wait(tmp_path: Path) -> None:
     text = SUM.replace("60 SECONDS", "20 SECONDS").replace("40%", "10%") + " EVERY (60 SECONDS)"
     queries = [driven(tmp_path, text, name) for name in ("one", "other")]
     governing = Governing(120_000, lambda: queries)
-    given = []
+    given, levels = [], []
     for number in range(50):
         given.append(rows(5 * number, 5, 120))
         for query in queries:
             query.batch(given[-1])
             governing.after_batch()
         assert governing.nbytes < 120_000
-    assert {window_rows_of([query])[0].level for query in queries} == {"C"}
+        levels += [window_rows_of([query])[0].level for query in queries]
+    # An order takes effect a batch later: until then a tolerance may be smaller than was decided.
+    assert set(levels[20:]) <= {"C", "unmet"}
+    assert levels[20:].count("C") > 60
     assert "C" in governing.decisions()["case"].to_pylist()
     for query in queries:
         answers = query.finish()

@@ -15,6 +15,7 @@ import psycopg
 HOME = Path("/usr/lib/postgresql")
 SETTINGS = {
     "listen_addresses": "",
+    "wal_level": "logical",
     "fsync": "off",  # the machine is not expected to fail in a test
     "max_connections": "20",
     "shared_buffers": "16MB",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from windrow.connectors.postgres.source import PostgresSource
     from windrow.schema import StreamSchema
 
-__all__ = ["MOST_MARKS", "PostgresReader"]
+__all__ = ["MOST_MARKS", "PostgresReader", "is_lasting"]
 
 Done = TypeVar("Done")
 Row = tuple[Any, ...]
@@ -105,7 +105,7 @@ class PostgresReader(LiveReader):
         except psycopg.Error as problem:
             said = said_without_password(problem, self._address)
             told = f"PostgreSQL failed while {self._source.shown} was read: {said}"
-            if isinstance(problem, psycopg.OperationalError) and not _is_lasting(problem):
+            if isinstance(problem, psycopg.OperationalError) and not is_lasting(problem):
                 raise TransientError(told) from None
             raise DataError(
                 "WD876",
@@ -239,7 +239,7 @@ class PostgresReader(LiveReader):
         )
 
 
-def _is_lasting(problem: psycopg.Error) -> bool:
+def is_lasting(problem: psycopg.Error) -> bool:
     """Whether a person has to change something: a password, a name, a right."""
     state = problem.sqlstate or ""
     # Where no server was reached, the client says in words alone who was refused.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Mapping
 
+import numpy as np
+
+from windrow.governor.groups import kernels
 from windrow.governor.groups.partitions import (
     HEAT,
     SUBSETS_LIMIT,
@@ -15,7 +19,7 @@ from windrow.governor.groups.partitions import (
 from windrow.governor.groups.turning import Grouping, Longs, TurningWindows, shared_bytes
 from windrow.governor.groups.volume_bound import volume_bound
 
-__all__ = ["TIME_LIMIT_S", "solve", "solve_at_once", "solve_quickly"]
+__all__ = ["TIME_LIMIT_S", "continued", "solve", "solve_at_once", "solve_quickly"]
 
 TIME_LIMIT_S = 1.0
 # Seconds of a step over subsets, and of an iteration of ruin and recreate for each window.
@@ -74,6 +78,35 @@ def solve_quickly(turning: TurningWindows, seed: int = 0) -> Grouping:
 def solve_at_once(turning: TurningWindows) -> Grouping:
     """First fit, which takes some microseconds."""
     return _grouping(turning, first_fit(turning), volume_bound(turning), "ap")
+
+
+def continued(turning: TurningWindows, known: Mapping[str, int]) -> Grouping:
+    """Groups by number that windows had before; who does not fit any more is placed elsewhere."""
+    groups = np.full(turning.size, -1, np.int64)
+    numbers: dict[int, int] = {}  # of groups that still have windows, without gaps
+    for members in _known_members(turning, known):
+        for place in _fitting(turning, members):
+            group = known[turning.windows[place]]
+            groups[place] = numbers.setdefault(group, len(numbers))
+    if turning.size:
+        kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
+    return _grouping(turning, groups, volume_bound(turning), "kept")
+
+
+def _known_members(turning: TurningWindows, known: Mapping[str, int]) -> list[list[int]]:
+    members: dict[int, list[int]] = {}
+    for place, name in enumerate(turning.windows):
+        if name in known:
+            members.setdefault(known[name], []).append(place)
+    return list(members.values())
+
+
+def _fitting(turning: TurningWindows, members: list[int]) -> list[int]:
+    """Those that can stay together: the least patient have to go, until the others fit."""
+    members = sorted(members, key=lambda place: int(turning.period_us[place]))
+    while members and sum(turning.growth_us[members]) > turning.period_us[members[0]]:
+        members = members[1:]
+    return members
 
 
 def _by_subsets(turning: TurningWindows) -> Grouping:

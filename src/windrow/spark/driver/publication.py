@@ -155,8 +155,8 @@ class Publication:
         first = outputs[0]
         if first.has_order:
             lifetime = first.limits.lifetime(self._run, 0)
-            bounded.change_lifetime(lifetime, first.began_us)
             publisher.answer_at_turns(lifetime.turn_ends)
+            bounded.change_lifetime(lifetime, first.began_us)
         for output in outputs:
             if output.arrivals is not None:
                 bounded.watch.take_counted(CountedArrivals.from_parts(*output.arrivals))

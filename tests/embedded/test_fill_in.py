@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +28,6 @@ from windrow.errors import DataError
 from windrow.governor.bounded.fill_in import _added, reason_against_filling
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of
-from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
 from windrow.schema import Column
 
@@ -102,20 +100,14 @@ def test_completed_answers_stay_within_their_bounds(
         if refused.code not in ("WD302", "WD304"):
             raise
         return
-    _judge(plan, model, found)
-
-
-def _judge(plan: QueryPlan, model: Model, found: list[dict[str, Any]]) -> None:
     rows, oracle = model.rows(), Oracle(plan)
     names = [column.name for column in plan.select]
     for row in found:
         at = (row["at"] - instant(0)) // timedelta(microseconds=1)
         truth = [dict(zip(names, each, strict=True)) for each in oracle.answer_at(rows, at)]
         own = [each for each in truth if "s" not in each or same_value(each["s"], row["s"])]
-        bound = row["error_bound"]
-        if not own and bound == np.inf:
-            continue  # a group of which nothing is left but a pane that is cut may have no rows
         errors = [relative_error(row[n], own[0][n]) for n in own[0] if n != "s"]
+        bound = row["error_bound"]
         assert max(errors) <= (1e-12 if bound is None else bound * (1 + 1e-9) + 1e-12), (row, own)
 
 
@@ -152,7 +144,7 @@ def test_at_node_borders_nothing_is_lost() -> None:
     assert {row["level"] for row in filled} == {row["level"] for row in plain} == {"B"}
     assert all(row["n"] == 200 and row["t"] == 1900 for row in filled)
     assert all(row["error_bound"] <= 1e-12 for row in filled)
-    assert all(abs(row["n"] - 200) / 200 <= row["error_bound"] <= 0.03 for row in plain)
+    assert all(row["n"] < 70 and row["error_bound"] > 0.6 for row in plain)
     assert queries[0].result().to_pylist()[0]["n"] == 200
 
 

@@ -128,7 +128,7 @@ class EmbeddedQuery(Failing, BoundedQuery, CarriedQuery, ToldQuery, PlannedQuery
             publisher = Publisher(run, shard.live_columns if is_followed else None)
             self._shard, self._publisher = shard, publisher
             if inner is not None:
-                self._bounded = BoundedAnswers(inner, publisher, completes=True)
+                self._bounded = BoundedAnswers(inner, publisher)
             elif is_bounded:
                 self._bounded = JoinedAnswers(plan, publisher)
             self._preparers = preparers_of(run)

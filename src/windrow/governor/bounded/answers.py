@@ -249,7 +249,7 @@ class BoundedAnswers:
     @property
     def pane_us(self) -> int:
         """A window as wide as a number of panes is cut at the border of one, at ticks of EVERY."""
-        return self.watch.profile.pane_us
+        return self.watch.profile.pane_us if self._completes else 1
 
     @property
     def shortest_range_us(self) -> int:

@@ -240,6 +240,10 @@ class BoundedAnswers:
         """Bytes of what is known about arrivals."""
         return self.watch.nbytes
 
+    def limit(self, most_bytes: int) -> None:
+        """Let the profile take no more than that from now on."""
+        self.watch.profile.limit(most_bytes)
+
     def tail(self, input_index: int) -> KeptTail:
         """The cells of the arrival profile."""
         assert input_index == 0, "one window"

@@ -186,6 +186,10 @@ class JoinedAnswers:
         """How much narrower a window may be for all aggregates to stay within the error."""
         return self.cells.tolerated_span_us(input_index, percent, clock_us)
 
+    def limit(self, most_bytes: int) -> None:
+        """Let cells take no more than that from now on, unless their widest panes do."""
+        self.cells.bytes_limit = min(self.cells.bytes_limit, most_bytes)
+
     def tail(self, input_index: int) -> KeptTail:
         """The cells of an input."""
         panes = self.cells.inputs[input_index].panes

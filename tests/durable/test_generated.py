@@ -89,7 +89,7 @@ def seen(session: EmbeddedSession) -> list[str]:
     return found
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.booleans(), st.lists(calls, max_size=25))
 def test_it_agrees_with_a_session_in_memory(
     is_by_arrival: bool, script: list[tuple[str, Any]]

@@ -15,6 +15,7 @@ import pytest
 
 import windrow
 from support.memory_folder import MemoryFolder
+from windrow.durable.folder import StateFolder
 from windrow.durable.log_files import FORMAT_VERSION, file_head
 from windrow.durable.opening import open_folder
 from windrow.durable.records import record_pieces
@@ -115,6 +116,10 @@ def test_a_full_disk_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr(os, "ftruncate", full)
         windrow.connect(path=tmp_path).stop()
+    with monkeypatch.context() as patched:
+        patched.setattr(StateFolder, "open", full)
+        assert code_of(lambda: windrow.connect(path=tmp_path)) == "WC407"
+    windrow.connect(path=tmp_path).stop()
 
 
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:

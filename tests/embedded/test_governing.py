@@ -347,3 +347,22 @@ def test_a_history_fills_in_what_the_budget_leaves_out() -> None:
         errors = abs(row["n"] - held.size) / held.size, abs(row["t"] / held.sum() - 1)
         # A quarter of the rows and more is missing; at most two seconds of them are unknown.
         assert max(errors) <= max(row["error_bound"], 1e-12) <= 0.02
+
+
+def test_what_is_known_of_arrivals_is_a_part_of_the_budget() -> None:
+    budget = 2 << 20
+    session = EmbeddedSession(memory=budget)
+    session.stream("s", "ts timestamp, k bigint, x bigint", time="ts")
+    total = session.query(
+        "SELECT k, SUM(x) AS t FROM s [10 SECONDS] GROUP BY k ERROR (40%) EVERY (5 SECONDS)"
+    )
+    for number in range(20):
+        rows = {
+            "ts": [instant(number * SECOND_US + row * 5_000) for row in range(200)],
+            "k": [*range(200)],
+            "x": [1] * 200,
+        }
+        session.push("s", rows)
+        assert session.nbytes <= budget
+        total.answers()
+    assert total.result().num_rows == 200

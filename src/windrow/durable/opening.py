@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from windrow.durable.errors import unwritten
 from windrow.durable.folder import StateFolder
 from windrow.durable.journal import DURABILITIES
 from windrow.durable.log import Log
@@ -54,6 +55,9 @@ def open_folder(folder: StateFolder, given: Settings, durability: str) -> Durabl
         settings = _settings_of(folder, snapshot, given)
         session = DurableSession(folder, settings, durability)
         session.recover(snapshot, LogReader(folder, 0 if snapshot is None else snapshot.sequence))
+    except OSError as problem:
+        folder.release()
+        raise unwritten(folder.path, problem) from problem
     except BaseException:
         folder.release()
         raise

@@ -101,6 +101,11 @@ class QueryRun:
             if shard.clock > START_OF_TIME:
                 self._publish(shard.advance({}, shard.clock), shard.clock)
 
+    def limit_profile(self, most_bytes: int) -> None:
+        """What is known of arrivals, where it has ERROR, may take no more than that."""
+        if self._bounded is not None:
+            self._bounded.watch.profile.limit(most_bytes)
+
     def begin(self, first_us: int) -> None:
         """The first row of its first stream has come: DURATION may count from there."""
         if self._life is None:

@@ -268,6 +268,10 @@ class ArrivalProfile:
         cells[:, :before] = self._cells
         self._cells = cells
 
+    def limit(self, most_bytes: int) -> None:
+        """Take no more than that from now on, unless the fewest panes of all groups do."""
+        self._bytes_limit = min(self._bytes_limit, most_bytes)
+
     def _can_merge(self) -> bool:
         return self._arrivals.size > RANGES_KEPT * FEWEST_PANES
 

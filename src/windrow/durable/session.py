@@ -88,6 +88,14 @@ class DurableSession(NotedAlerts, ChangingSession):
 
     # ---- opened and closed
 
+    def _check_memory_may_change(self) -> None:
+        raise UnsupportedError(
+            "WU312",
+            "the memory of a durable session cannot be changed while it runs: its log was written "
+            "under the memory that it was begun with",
+            hint="register the queries in a new session with more memory=, or without path=",
+        )
+
     @property
     def path(self) -> Path:
         """The folder that has its state."""

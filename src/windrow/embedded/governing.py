@@ -18,6 +18,7 @@ from windrow.errors import AdmissionError
 from windrow.governor.demands import MeasuredTables, measured_tables
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_window import RateOf
+from windrow.governor.refusals import not_less
 from windrow.governor.service_rows import query_rows, window_rows
 from windrow.governor.tables import Demand
 from windrow.governor.whole_ranges import WholeRanges
@@ -68,6 +69,34 @@ class Governing:
     def count(self) -> None:
         """Rows have come that nobody asked for, and queries: count what is held."""
         self._take_stock()
+        self._rows.count()
+
+    def change_budget(self, budget: int) -> None:
+        """Another budget from now on; where what runs does not fit into it, the old one stays."""
+        before = self._memory.budget
+        self._set_budget(budget)
+        if self._memory.has_room and budget >= before:
+            self._governor.change_budget(budget)
+            return
+        available = self._memory.available_bytes(self._memory.windows())
+        refused = self._governor.foreseen_refusal(available)
+        if refused is not None and not self._memory.has_room:
+            self._set_budget(before)
+            raise not_less(self.nbytes, before, budget, refused)
+        self._governor.change_budget(budget)
+        self._memory.reclaim()
+        self._rows.count()
+        if not self._memory.has_room and not self._rows.narrow_enough():
+            self._set_budget(before)
+            self._governor.change_budget(before)
+            raise not_less(self.nbytes, before, budget, None)
+
+    def _set_budget(self, budget: int) -> None:
+        self._take_stock()
+        self._memory.change_budget(budget)
+        self._ranges.change_budget(budget)
+        for query in self._memory.running():
+            query.limit_steps(budget)
         self._rows.count()
 
     # ---- queries

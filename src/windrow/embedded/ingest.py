@@ -85,7 +85,7 @@ class Ingest(LiveIngest):
         self.streams: dict[str, StreamIngest] = {}
         self.tables = Tables()
         self.pool = RowPool()
-        self._memory = self.memory = memory
+        self.memory = memory
         beside = (self._bytes_beside, self._set_aside_bytes)
         self.governing = self._governing_kind(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
@@ -100,7 +100,7 @@ class Ingest(LiveIngest):
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
-        made = self._new_stream(schema, late_bytes(self._memory))
+        made = self._new_stream(schema, late_bytes(self.memory))
         if self.is_by_arrival:
             newest = [each.completeness.newest for each in self.streams.values()]
             made.completeness.advance(max(newest, default=START_OF_TIME))
@@ -305,7 +305,7 @@ class Ingest(LiveIngest):
         """Refuse a change for which there is no room."""
         name = changes[0].store.name
         readers = sum(name in tables_of(query.plan) for query in self._running())
-        held, budget = self.governing.nbytes, self._memory
+        held, budget = self.governing.nbytes, self.memory
         self.tables.check_room(changes, rows, held, budget, readers)
 
     def reject_change(self, table: str, rows: int) -> None:

@@ -112,7 +112,7 @@ class RowAdmission:
         if not self._fits(stream, rows):
             self._refused = self._governor.review("memory is short", is_short=True)
             self._memory.reclaim()
-        self._squeeze(stream)
+        self._squeeze(lambda: self._fits(stream, 1), "rows have no room")
         while not self._lets_in(stream, rows) and not self._shed(stream, rows):
             rows //= 2
             if not rows:
@@ -120,15 +120,21 @@ class RowAdmission:
                 break
         return rows
 
-    def _squeeze(self, stream: str) -> None:
-        """Make windows narrower than was decided, until there is room for a row."""
-        while not self._fits(stream, 1):
-            if not self._governor.squeeze("rows have no room"):
+    def narrow_enough(self) -> bool:
+        """Make windows as narrow as it takes for the budget; whether that is possible."""
+        self._squeeze(lambda: self._memory.has_room, "the memory was changed")
+        self.count()
+        return self._memory.has_room
+
+    def _squeeze(self, is_enough: Callable[[], bool], why: str) -> None:
+        """Make windows narrower than was decided, until that is enough: A, then B, then C."""
+        while not is_enough():
+            if not self._governor.squeeze(why):
                 break
             self._memory.reclaim()
         for level in "BC":
-            if not self._fits(stream, 1) and not (level == "B" and self._governor.case == "C"):
-                self._governor.use_tolerance("rows have no room", level)
+            if not is_enough() and not (level == "B" and self._governor.case == "C"):
+                self._governor.use_tolerance(why, level)
                 self._memory.reclaim()
 
     def granted(self, stream: str) -> int:

@@ -20,6 +20,7 @@ from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_events import QueryEvents
+from windrow.embedded.session_budget import SessionBudget
 from windrow.embedded.session_carryover import SessionCarryover
 from windrow.embedded.session_reports import SessionReports
 from windrow.embedded.session_sinks import SessionSinks
@@ -72,6 +73,7 @@ class EmbeddedSession(
     SessionSources,
     SessionTables,
     SessionCarryover,
+    SessionBudget,
     NamedParts,
     Asking,
 ):
@@ -95,7 +97,7 @@ class EmbeddedSession(
         time_zone: str = DEFAULT_ZONE,
         double_quotes: str = "text",
     ) -> None:
-        self.memory = memory_of(memory)
+        self._bytes = memory_of(memory)
         self._double_quotes = double_quotes_named(double_quotes)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()

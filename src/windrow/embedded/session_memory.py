@@ -38,6 +38,16 @@ class SessionMemory:
         self._pool, self._histories = pool, histories
         self.unread = UnreadAnswers(budget, running, set_aside)
 
+    def change_budget(self, budget: int) -> None:
+        """From now on it is another one."""
+        self.budget = budget
+        self.unread.change_budget(budget)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether what is held leaves room for rows that come in."""
+        return self.nbytes <= self.budget - self.budget // UNFORETOLD_PARTS
+
     @property
     def nbytes(self) -> int:
         """Bytes of everything that the running queries and histories hold, as far as it counts."""

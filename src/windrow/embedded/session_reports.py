@@ -33,7 +33,6 @@ __all__ = ["SessionReports"]
 class SessionReports:
     """The calls of an EmbeddedSession that only read: each gives a table, or a text."""
 
-    memory: int
     _lock: threading.RLock
     _ingest: Ingest
     _governing: Governing
@@ -151,7 +150,7 @@ class SessionReports:
         True
         """
         ingest = self._ingest
-        parts = (self._running(), self._governing, self.memory, time.time())
+        parts = (self._running(), self._governing, self._governing.memory_budget, time.time())
         tables = ingest.tables.stores.values()
         samples = session_samples(ingest.streams, ingest.clock, *parts, tables)
         samples += [*source_samples(self._feeding), *alert_samples([*self.alert_runs.values()])]

@@ -31,6 +31,13 @@ class UnreadAnswers:
         self.limit = max(budget // UNREAD_PARTS, UNREAD_FLOOR)
         self._running, self._set_aside = running, set_aside
 
+    def change_budget(self, budget: int) -> None:
+        """From now on the limit is that of another budget."""
+        self.limit = max(budget // UNREAD_PARTS, UNREAD_FLOOR)
+        for query in self._running():
+            query.limit_unread(self.limit)
+        self.trim()
+
     @property
     def counted_bytes(self) -> int:
         """Bytes that count against the budget."""

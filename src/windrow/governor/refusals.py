@@ -8,7 +8,7 @@ from windrow.governor.admission import Refused, Suggestion
 from windrow.governor.tables import SECOND_US
 from windrow.memory_size import show_memory
 
-__all__ = ["not_admitted", "not_admitted_yet", "not_taken", "outgrown"]
+__all__ = ["not_admitted", "not_admitted_yet", "not_less", "not_taken", "outgrown"]
 
 # So many clauses that would help are named.
 SUGGESTIONS_NAMED = 3
@@ -36,6 +36,19 @@ def not_admitted_yet(query: str, late_us: int, code: str = "WA102") -> Admission
         f"{_rounded(late_us, up=True)} longer than its EVERY, once",
         hint="register it again later, connect with more memory=, or stop a query; nothing was "
         "registered, and nothing else has changed",
+    )
+
+
+def not_less(held: int, budget: int, wanted: int, refused: Refused | None) -> AdmissionError:
+    """A budget that is too small for what runs."""
+    what = f"the windows hold {show_memory(held)}"
+    if refused is not None:
+        what = f"all queries together need {show_memory(_budget_for(refused, wanted))}"
+    return AdmissionError(
+        "WA103",
+        f"the memory cannot be {show_memory(wanted)}: {what}",
+        hint=f"stop a query, give one an ERROR, or give more memory; it is {show_memory(budget)} "
+        "as before",
     )
 
 

@@ -22,6 +22,10 @@ class WholeRanges:
     """An upper bound of the bytes that all windows need, until rows come."""
 
     def __init__(self, budget: int) -> None:
+        self.change_budget(budget)
+
+    def change_budget(self, budget: int) -> None:
+        """From now on it is another one."""
         self._limit = budget / SURE_PARTS * 15 / 16  # the rest is for rows that come in
         self._bytes: float | None = None
 

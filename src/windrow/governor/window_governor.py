@@ -297,6 +297,20 @@ class WindowGovernor:
             if each.window in given
         )
 
+    # ---- another budget
+
+    def foreseen_refusal(self, available: float) -> Refused | None:
+        """Why what runs cannot be served with so much memory; None: it can."""
+        tables = self._tables(self._port.windows())
+        found = self._decided(tables, tables.demands, available, quick=not self._is_thorough)
+        return found if isinstance(found, Refused) else None
+
+    def change_budget(self, budget: int) -> None:
+        """The port has another budget: decide by that."""
+        self._budget, self._usable = budget, 1.0
+        if self._port.windows():
+            self.review("the memory was changed", is_short=True)
+
     # ---- deciding
 
     def review(self, why: str, *, is_short: bool = False) -> Refused | None:

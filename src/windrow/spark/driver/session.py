@@ -112,7 +112,7 @@ class SparkWindrowSession(
                 f"{buckets} is not a possible number of buckets",
                 hint=f"give 1 to {MAX_BUCKETS}",
             )
-        self.memory = memory_of(memory)
+        self._bytes = memory_of(memory)
         self._spark = spark
         self._buckets = buckets
         if not checkpoint:
@@ -126,10 +126,10 @@ class SparkWindrowSession(
         self._tables: dict[str, TableFeed] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._questions: dict[str, SparkHistoryQuery] = {}
-        self._governing = Governing(self.memory, self._running, self._bytes_of_questions)
+        self._governing = Governing(self._bytes, self._running, self._bytes_of_questions)
         self._histories = HistoryRegistry(spark, self._root, buckets)
         heard = (session_mark(self._root), self._operator_members, self._other_runs)
-        self._metrics = SessionMetrics(spark, self._queries, self.memory, *heard)
+        self._metrics = SessionMetrics(spark, self._queries, self._bytes, *heard)
         together = (self._sources, buckets, self._governing.after_batch)
         is_lasting = self._temporary is None
         self._bundles = BundleRegistry(spark, self._root, *together, is_lasting=is_lasting)
@@ -387,6 +387,21 @@ class SparkWindrowSession(
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)
+
+    @property
+    def memory(self) -> int:
+        """The budget in bytes."""
+        return self._bytes
+
+    @memory.setter
+    def memory(self, memory: str | int) -> None:
+        del memory
+        raise UnsupportedError(
+            "WU312",
+            "the memory of a session on Spark cannot be changed while it runs: batches that are "
+            "replayed have to decide as before",
+            hint="start the queries again from their checkpoints, in a session with more memory=",
+        )
 
     @property
     def past(self) -> HistoryRegistry:

@@ -194,3 +194,33 @@ def test_rows_that_queries_share_stay_shared() -> None:
         found, wanted_ = again[f"q{number}"], session[f"q{number}"]
         assert found.result() == wanted_.result()
         assert found.changes() == wanted_.changes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT MAX(x.v) AS n FROM s [9 SECONDS] x, s [5 SECONDS] y WHERE x.v < y.v",
+        "SELECT x.k, COUNT(*) AS n FROM s [9 SECONDS] x, s [5 SECONDS] y "
+        "WHERE x.k = y.k AND x.v < y.v GROUP BY x.k",
+        "SELECT MIN(v) AS n, COUNT(DISTINCT v) AS m FROM s [9 SECONDS]",
+    ],
+)
+def test_any_operator_goes_on_with_shared_rows(text: str) -> None:
+    folder = MemoryFolder()
+    session = opened(folder)
+    session.stream("s", "ts timestamp, k string, v double", time="ts")
+    session.query("SELECT SUM(v) AS v FROM s [7 SECONDS]", name="other")
+    session.query(text, name="it")
+    for second in range(30):
+        session.push("s", {"ts": at(second), "k": "ab"[second % 2], "v": second * 7 % 5})
+        if second == 14:
+            session["it"].result()
+            assert session.save()
+            again = opened(folder.after_kill())
+    assert len(again["it"].readers) == len(session["it"].readers) > 0
+    for second in range(15, 30):
+        again.push("s", {"ts": at(second), "k": "ab"[second % 2], "v": second * 7 % 5})
+    for each in (session, again):
+        each.finish()
+    assert again["it"].result() == session["it"].result()
+    assert again["other"].result() == session["other"].result()

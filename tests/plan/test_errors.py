@@ -155,8 +155,10 @@ REFUSED = [
     ("SELECT celsius FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
     ("SELECT COUNT(*) FROM temp [ROWS 5] ERROR (2%)", "WU212", "ERROR"),
     ("SELECT COUNT(DISTINCT celsius) FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
+    ("SELECT COUNT(*) FROM temp [5], smoke [5] ERROR (2%)", "WU212", "ERROR"),
     (
-        "SELECT COUNT(*) FROM temp [5], smoke [5] WHERE temp.location = smoke.location ERROR (2%)",
+        "SELECT COUNT(*) AS n FROM temp [5] JOIN smoke [5] ON temp.location = smoke.location "
+        "GROUP BY temp.location HAVING COUNT(*) > 1 ERROR (2%)",
         "WU212",
         "ERROR",
     ),

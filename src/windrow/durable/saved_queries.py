@@ -8,6 +8,8 @@ from windrow.durable.queries import DurableQuery
 from windrow.durable.saved_parts import SavedParts, SavedReader
 from windrow.durable.saved_shared import load_readers, saved_readers
 from windrow.embedded.query import EmbeddedQuery
+from windrow.governor.bounded.answers import BoundedAnswers
+from windrow.governor.bounded.joined_answers import JoinedAnswers
 from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
@@ -29,6 +31,8 @@ def why_not_saved(query: EmbeddedQuery) -> str | None:
         return "it has failed"
     if isinstance(query, DurableQuery) and query.written.is_behind:
         return "what was read of it is in no record"
+    if isinstance(query._bounded, JoinedAnswers):
+        return "it has ERROR over a join"
     if not query._followed._own.is_empty:
         return "its answers wait for several readers"
     return None
@@ -40,6 +44,7 @@ def saved_query(query: EmbeddedQuery, pool: RowPool, parts: SavedParts) -> dict[
     ledger = query._ledger
     span = query.reading.span
     bounded, missed = query._bounded, query._missed
+    assert not isinstance(bounded, JoinedAnswers), "why_not_saved() says that it is not"
     return {
         **{name: getattr(query, name) for name in _OWN},
         "clock": query.clock,
@@ -74,7 +79,7 @@ def load_query(query: EmbeddedQuery, saved: dict[str, Any], parts: SavedReader) 
     old = query._publisher
     query._publisher = type(old).restore(_published(query), parts.data(saved["publisher"]))
     query._publisher.unread_limit = old.unread_limit
-    if query._bounded is not None:
+    if isinstance(query._bounded, BoundedAnswers):
         assert isinstance(query._publisher, Publisher)
         saved_parts = [parts.data(number) for number in saved["bounded"]]
         query._bounded = query._bounded.restored(query._publisher, saved_parts)
@@ -102,7 +107,8 @@ def _published(query: EmbeddedQuery) -> QueryPlan:
     """The plan whose answers are published."""
     if isinstance(query.plan, TreePlan):
         return query.plan.published
-    return query.plan if query._bounded is None else query._bounded.plan
+    bounded = query._bounded
+    return bounded.plan if isinstance(bounded, BoundedAnswers) else query.plan
 
 
 def _shard_of(query: EmbeddedQuery, data: bytes) -> Shard | TreeShard:

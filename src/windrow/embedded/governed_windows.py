@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from windrow.embedded.query import EmbeddedQuery
-from windrow.governor.governed_input import GovernedInput
+from windrow.governor.governed_input import GovernedInput, KeptTail
 from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.measured_window import RECENT_PARTS, MeasuredWindow
 from windrow.rows.shared_rows import RowPool
@@ -45,7 +45,17 @@ class EmbeddedInput(GovernedInput):
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
-        return self.query.tolerated_span_us()
+        return self.query.tolerated_span_us(self.input_index)
+
+    @property
+    def pane_us(self) -> int:
+        """A width that is no whole number of these makes answers less certain."""
+        return self.query.pane_us
+
+    @property
+    def tail(self) -> KeptTail:
+        """What is known by cells, of rows that the window may no longer hold."""
+        return self.query.tail(self.input_index)
 
     @property
     def lifetime(self) -> Lifetime:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from windrow.deferred import deferred
+from windrow.embedded.bounded_query import BoundedQuery
 from windrow.embedded.carried_query import CarriedQuery
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
     from windrow.governor.bounded.inner_plan import inner_plan
-    from windrow.history.history import History
+    from windrow.governor.bounded.joined_answers import JoinedAnswers
     from windrow.plan.relations.explain import explain_tree
     from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
     from windrow.runtime.tables.table_store import TableStore
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 else:
     BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
     inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
+    JoinedAnswers = deferred("windrow.governor.bounded.joined_answers", "JoinedAnswers")
     explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
@@ -62,13 +64,11 @@ else:
 
 __all__ = ["EmbeddedQuery"]
 
-# What is tolerated holds for an eighth of the range (error_bounds.tolerance): found twice as often.
-TOLERANCE_PARTS = 16
 # What is unread waits in the feed, for followers, or judged.
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
+class EmbeddedQuery(Failing, BoundedQuery, CarriedQuery, ToldQuery, PlannedQuery, Query):
     """A running query.
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
@@ -116,7 +116,8 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             if not begins_full:
                 self._absorb(self._shard.advance({}, clock), NO_INSTANTS, clock)
         else:
-            inner = None if plan.error_percent is None else inner_plan(plan)
+            is_bounded, is_joined = plan.error_percent is not None, len(plan.inputs) > 1
+            inner = inner_plan(plan) if is_bounded and not is_joined else None
             run = plan if inner is None else inner.plan
             # Rows that others have had already are not in what they share: it has its own.
             is_followed = self._may_follow and can_follow(run, shape_of(run))
@@ -126,11 +127,13 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
             publisher = Publisher(run, shard.live_columns if is_followed else None)
             self._shard, self._publisher = shard, publisher
-            self._bounded = None if inner is None else BoundedAnswers(inner, publisher)
+            if inner is not None:
+                self._bounded = BoundedAnswers(inner, publisher)
+            elif is_bounded:
+                self._bounded = JoinedAnswers(plan, publisher)
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._ledger = QueryLedger([entry.alias for entry in plan.inputs])
         self._entries = [WaitingInstants() for _ in plan.inputs]
@@ -253,6 +256,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
+            lines += self.shown_tail(input_index)
         return PlanText("\n".join(lines))
 
     @one_at_a_time
@@ -392,7 +396,7 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
         beside = 0 if self.run_beside is None else self.run_beside.nbytes
-        watched = 0 if self._bounded is None else self._bounded.watch.nbytes
+        watched = 0 if self._bounded is None else self._bounded.state_bytes
         return self._shard.nbytes + watched + beside
 
     @property
@@ -470,26 +474,6 @@ class EmbeddedQuery(Failing, CarriedQuery, ToldQuery, PlannedQuery, Query):
     def lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay now."""
         return self._shard.lifetime(input_index)
-
-    def fill_from(self, history: History, known_from_us: int) -> None:
-        """Complete answers of a narrowed window from a history, where it can."""
-        if self._bounded is not None:
-            self._bounded.fill_from(history, known_from_us)
-
-    def tolerated_span_us(self) -> int:
-        """How much narrower the window may be for answers within the tolerated error."""
-        if self._bounded is None or self.plan.error_percent is None:
-            return 0
-        watch, clock = self._bounded.watch, self.clock
-        if clock >= self._tolerated_until_us:
-            self._tolerated_us = watch.tolerated_span_us(self.plan.error_percent, clock)
-            self._tolerated_until_us = clock + max(1, watch.range_us // TOLERANCE_PARTS)
-        return self._tolerated_us
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether its window holds the whole range."""
-        return self._bounded is None or self._bounded.is_exact(self.clock)
 
     @one_at_a_time
     def window_statistics(self) -> list[tuple[int, int, int]]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from windrow.embedded.view_instants import ViewInstants
     from windrow.embedded.view_run import ViewRun
     from windrow.governor.bounded.answers import BoundedAnswers
+    from windrow.governor.bounded.joined_answers import JoinedAnswers
     from windrow.governor.bounded.missed_rows import MissedRows, marked_incomplete
     from windrow.plan.relations.tree_plan import RunnablePlan
     from windrow.runtime.run_shard import RunShard
@@ -52,7 +53,7 @@ class QueryRun:
     plan: RunnablePlan
     _shard: RunShard
     _publisher: Publisher | SessionPublisher
-    _bounded: BoundedAnswers | None
+    _bounded: BoundedAnswers | JoinedAnswers | None
     _missed: MissedRows | None  # None while no row was refused
     reading: QueryLife
     _pace: Pace
@@ -94,9 +95,9 @@ class QueryRun:
         self.repair()
         shard = self._shard
         with self._part():
-            if self._bounded is not None and input_index == 0:
+            if self._bounded is not None:
                 self._publisher.answer_at_turns(lifetime.turn_ends)
-                self._bounded.change_lifetime(lifetime, shard.clock)
+                self._bounded.change_lifetime(lifetime, shard.clock, input_index)
             shard.change_lifetimes({input_index: lifetime})
             if shard.clock > START_OF_TIME:
                 self._publish(shard.advance({}, shard.clock), shard.clock)
@@ -104,7 +105,7 @@ class QueryRun:
     def limit_profile(self, most_bytes: int) -> None:
         """What is known of arrivals, where it has ERROR, may take no more than that."""
         if self._bounded is not None:
-            self._bounded.watch.profile.limit(most_bytes)
+            self._bounded.limit(most_bytes)
 
     def begin(self, first_us: int) -> None:
         """The first row of its first stream has come: DURATION may count from there."""
@@ -166,7 +167,7 @@ class QueryRun:
             if missed is not None and end_us is not None:
                 missed.lose(shard.clock, end_us)
             if self._bounded is not None:
-                self._bounded.lose_before(edge_us)
+                self._bounded.lose_before(edge_us, input_index)
             hold_us = shard.clock - edge_us + 1
             shard.change_lifetimes({input_index: Lifetime(lifetime.slide_us, hold_us, shard.clock)})
             self._publish(shard.advance({}, shard.clock), shard.clock)
@@ -286,7 +287,7 @@ class QueryRun:
                 changes[input_index] = rows.prepared
                 self._entries[input_index].add(rows.instants)
                 if self._bounded is not None:
-                    self._bounded.watch.take(rows.batch)
+                    self._bounded.take(input_index, rows.batch)
             self._shard.append(changes)
             # By arrival rows may be of the very instant of the clock.
             if self._shard.clock < clock or (step.is_by_arrival and prepared):
@@ -319,7 +320,7 @@ class QueryRun:
         shard, pace = self._shard, self._pace
         stop = pace.next_stop(shard, clock)
         if self._bounded is not None:
-            stop = max(shard.clock, self._bounded.watch.next_stop(stop))
+            stop = max(shard.clock, self._bounded.next_stop(stop))
         self._publish(pace.step(shard, stop), stop)
 
     @property

@@ -66,8 +66,8 @@ def demand_of(window: str, read: GovernedInput) -> Demand:
     if spec.traits.moves_in_steps:  # it only has widths that are whole slides
         tolerance = min(tolerance, spec.length_us - spec.slide_us)
         tolerance -= tolerance % spec.slide_us
-    if plan.error_percent is None or not spec.traits.ends_at_any_instant:
-        delay = 0
+    if plan.error_percent is None or not spec.traits.ends_at_any_instant or len(plan.inputs) > 1:
+        delay = 0  # the windows of a join would have to be wide at the same instants
     begin, end = read.life or (END_OF_TIME, END_OF_TIME)
     return Demand(
         read.query_name,

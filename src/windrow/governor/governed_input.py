@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from windrow.plan.model import WindowSpec
 from windrow.rows.prepare import lifetime_of
@@ -16,7 +16,16 @@ from windrow.windows.lifetime import Lifetime
 if TYPE_CHECKING:
     from windrow.plan.relations.tree_plan import RunnablePlan
 
-__all__ = ["GovernedInput", "width_us_of"]
+__all__ = ["GovernedInput", "KeptTail", "width_us_of"]
+
+
+class KeptTail(NamedTuple):
+    """What a query knows of the rows of an input by cells; pane_us: 0 where it has none."""
+
+    cells: int = 0
+    pane_us: int = 0
+    panes: int = 0
+    nbytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,16 @@ class GovernedInput(ABC):
     @abstractmethod
     def order(self, lifetime: Lifetime) -> None:
         """Let rows stay for that long."""
+
+    @property
+    def pane_us(self) -> int:
+        """A width that is no whole number of these makes answers less certain."""
+        return 1
+
+    @property
+    def tail(self) -> KeptTail:
+        """What is known by cells, of rows that the window may no longer hold."""
+        return KeptTail()
 
     @property
     def lacks_rows(self) -> bool:

@@ -42,6 +42,8 @@ def _window_row(window: MeasuredWindow, level_of: LevelOf) -> WindowRow:
         window.row_bytes,
         window.shown_rate if has_width else None,
         max(levels, key=LEVELS.index),
+        sum(each.tail.cells for each in window.inputs),
+        max((each.tail.pane_us for each in window.inputs if each.tail.pane_us), default=None),
     )
 
 

@@ -41,4 +41,8 @@ def lifetime_for(read: GovernedInput, given: WidthGiven, demand: Demand) -> Life
         return narrow.turning(turn.start_us, turn.period_us, turn.growth_us)
     if spec.traits.moves_in_steps:
         width -= width % spec.slide_us
+    elif width < demand.range_us:
+        # Panes of the tail end where the rows held begin, unless that is less than was asked for.
+        even = width - width % read.pane_us
+        width = even if even >= demand.least_us else width
     return full.narrowed(width, read.narrows_from_us)

@@ -22,6 +22,8 @@ WINDOW_SCHEMA = pa.schema(
         ("row_bytes", pa.float64()),  # as really stored, spare room included
         ("rate", pa.float64()),  # rows a second of event time
         ("level", pa.string()),  # the lowest of its queries
+        ("cells", pa.int64()),  # of coarse tails and profiles: pane, key and group
+        ("pane", pa.duration("us")),  # the widest of these; NULL: no query has an ERROR
     ]
 )
 
@@ -57,6 +59,8 @@ class WindowRow:
     row_bytes: float | None
     rate: float | None
     level: str
+    cells: int = 0
+    pane: int | None = None
 
 
 @dataclass(frozen=True)

@@ -126,3 +126,7 @@ class StateFeed(Feed):
         self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table | States
     ) -> None:
         """States in time order; row i of `rows` is what state i shows, unless many[i] is 0."""
+
+    @abstractmethod
+    def due_instants(self) -> Vector:
+        """The instants at which answers are due."""

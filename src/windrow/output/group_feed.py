@@ -133,6 +133,10 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         """An answer is due at each of these instants, all later than the previous ones."""
         self._due.add(instants)
 
+    def due_instants(self) -> Vector:
+        """The instants at which answers are due."""
+        return self._due.all()
+
     @property
     def instants_lost(self) -> int:
         """Answers that were due but dropped because nobody read them for too long."""

@@ -87,6 +87,7 @@ class Publisher:
         log = StateLog(schema, self._rows.of_states) if self._is_late else RowLog(schema)
         states: StateFeed = GroupFeed(log, self._groups.rank)
         self._states = WholeFeed(schema, self._rows.of_states) if self._is_whole else states
+        self.due_instants = self._states.due_instants  # where answers are due that nobody asked for
         self._feed: Feed = self._changes or self._selects or self._states
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
@@ -217,9 +218,8 @@ class Publisher:
     def _note_instants(self, at: Vector, instants: Vector) -> None:
         """Remember the first instant of all."""
         if self.first_instant == END_OF_TIME:
-            for times in (at, instants):
-                if times.size:
-                    self.first_instant = min(self.first_instant, int(times[0]))
+            found = (int(times[0]) for times in (at, instants) if times.size)
+            self.first_instant = min(found, default=END_OF_TIME)
 
     def _shown(self, count: Vector) -> Vector:
         """In how many copies a select shows rows that it has found so often."""

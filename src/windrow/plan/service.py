@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from windrow.aggregate_functions import Form
 from windrow.errors import Place, UnsupportedError
-from windrow.plan.model import QueryPlan
+from windrow.plan.model import SEVERAL, QueryPlan
 from windrow.plan.show import show_aggregate
 from windrow.plan.windows import common_closes
 from windrow.sql.statements import Select
@@ -44,12 +44,43 @@ def _check_error(plan: QueryPlan, place: Place | None) -> None:
 def _unbounded_reason(plan: QueryPlan) -> str | None:
     """Why the error of the answers could not be bounded; None where it can."""
     if plan.kind != "aggregate":
-        return "a row is in the answer or it is not, there is no error to bound"
-    if len(plan.inputs) > 1:
-        return "no bound is known for joined rows that are missing"
-    traits = plan.inputs[0].window.traits
-    if not traits.has_width or traits.closes:
+        return "a sample is no answer: a row is in it or not, there is no error to bound"
+    traits = [entry.window.traits for entry in plan.inputs]
+    if not all(each.has_width and not each.closes for each in traits):
         return "only windows of time that slide can be narrowed"
+    reason = _join_reason(plan) if len(plan.inputs) > 1 else None
+    return reason or _aggregate_reason(plan)
+
+
+def _join_reason(plan: QueryPlan) -> str | None:
+    """Why joined rows that are missing cannot be told from cells by key; None where they can."""
+    if plan.negations:
+        return "a row that is missing may be one that others must not match"
+    if plan.residual is not None or not _is_connected(plan):
+        return "rows that join otherwise than by equality are not known by key"
+    if plan.having is not None:
+        return "HAVING would choose groups by answers that are not exact"
+    if SEVERAL in plan.group_sources:
+        return "a group that is made of several inputs is not known by key"
+    if any(each.argument is not None and each.source is None for each in plan.aggregates):
+        return "no bound is known for an argument that reads several inputs"
+    return None
+
+
+def _is_connected(plan: QueryPlan) -> bool:
+    """Whether each input joins others by keys, all together."""
+    reached: set[int] = set(plan.inputs[0].variables)
+    left = [set(entry.variables) for entry in plan.inputs[1:]]
+    while left:
+        place = next((i for i, each in enumerate(left) if each & reached), None)
+        if place is None:
+            return False
+        reached |= left.pop(place)
+    return True
+
+
+def _aggregate_reason(plan: QueryPlan) -> str | None:
+    """Why the error of an aggregate could not be bounded; None where it can."""
     for aggregate in plan.aggregates:
         if not aggregate.traits.laws.is_bounded:
             shown = show_aggregate(aggregate, plan)

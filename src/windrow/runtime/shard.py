@@ -253,6 +253,8 @@ class Shard:
 
     def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
         """Windows of these inputs let rows go by other lifetimes, from their floor on."""
+        if not lifetimes:
+            return  # else an algorithm would change for nothing
         self._lifetimes.update(lifetimes)
         if self.algorithm in FORETELLING:
             ranked = candidates(self.plan, self.figures())

@@ -121,9 +121,9 @@ def test_what_is_wrong_is_said(database: Path, tmp_path: Path) -> None:
     assert code_of(lambda: described(tmp_path / "none.db").check(SCHEMA)) == "WD879"
     assert not (tmp_path / "none.db").exists()
     twice = described(database, "SELECT 1 AS id, ts, k FROM readings")
-    assert code_of(lambda: opened(twice).poll(9, 0.0)) == "WD880"
+    assert _polled_once(twice) == "WD880"
     halves = described(database, "SELECT id + 0.5 AS id, ts, k FROM readings")
-    assert code_of(lambda: opened(halves).poll(9, 0.0)) == "WD880"
+    assert _polled_once(halves) == "WD880"
     other = windrow.sources.adbc("t", "no_such", "x://u:secret@h", "id")
     assert code_of(lambda: other.check(SCHEMA)) == "WU414"
     assert "secret" not in repr(other) + other.shown
@@ -131,3 +131,11 @@ def test_what_is_wrong_is_said(database: Path, tmp_path: Path) -> None:
         polling._without_secrets("at x://u:se%20cret@h: se cret", "x://u:se%20cret@h")
         == "at ***: ***"
     )
+
+
+def _polled_once(made: source.AdbcSource) -> str:
+    reader = opened(made)
+    try:
+        return code_of(lambda: reader.poll(9, 0.0))
+    finally:
+        reader.close()

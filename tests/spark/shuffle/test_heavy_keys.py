@@ -13,7 +13,9 @@ from support.spark.stream_files import COLUMNS, SECOND, rows
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.on_spark import plan_on_spark
 from windrow.schema import StreamSchema, columns_of
+from windrow.spark.shuffle import heavy_keys
 from windrow.spark.shuffle.heavy_keys import (
     KEYS_KEPT,
     ROWS_PER_SAMPLE,
@@ -44,7 +46,7 @@ def test_the_share_of_a_heavy_key_is_near_the_truth() -> None:
     rooms: list[str | None] = [f"r{number}" for number in range(ROWS_PER_SAMPLE)]
     rooms[::4] = ["hot"] * len(rooms[::4])
     rooms[1::10] = [None] * len(rooms[1::10])
-    sampler = KeySampler(plan, [0, 1])
+    sampler = KeySampler.of_block(plan, [0, 1])
     sampler.add(1, prepared(rooms))
     shares = heavy_shares(plan, sampler.drain())
     assert [(each["input"], each["key"]) for each in shares] == [("c", "hot"), ("c", "NULL")]
@@ -54,7 +56,7 @@ def test_the_share_of_a_heavy_key_is_near_the_truth() -> None:
 
 def test_of_small_batches_some_stand_for_all() -> None:
     plan, batches = plan_of(JOIN), 400
-    sampler = KeySampler(plan, [0])
+    sampler = KeySampler.of_block(plan, [0])
     for number in range(batches):
         sampler.add(0, prepared(["hot"] * 3_000 + ["cold"] * 2_000, number * SECOND))
     found = {key: count for _, key, count in sampler.drain()}
@@ -73,9 +75,22 @@ def test_what_is_kept_is_bounded_and_fades() -> None:
 
 
 def test_queries_that_are_dealt_out_without_a_key_have_no_heavy_one() -> None:
-    sampler = KeySampler(plan_of("SELECT COUNT(*) AS n FROM h [5 SECONDS]"), [0])
+    sampler = KeySampler.of_block(plan_of("SELECT COUNT(*) AS n FROM h [5 SECONDS]"), [0])
     sampler.add(0, prepared(["hot"] * ROWS_PER_SAMPLE))
     assert sampler.drain() == []
+
+
+def test_heavy_keys_of_trees_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heavy_keys, "ROWS_PER_SAMPLE", 1_000)
+    streams = [StreamSchema(name, columns_of(COLUMNS), "ts", SECOND) for name in ("h", "c")]
+    text = "SELECT h.room, c.value FROM h [60 SECONDS] LEFT JOIN c [60 SECONDS] ON h.room = c.room"
+    plan = plan_on_spark(parse_query(text), Catalog(*streams), "auto", "auto")
+    job = DrivenJob(plan, tmp_path, 4)
+    rooms = ["hot" if number % 2 else f"r{number}" for number in range(2_000)]
+    job.batch({"h": rows(*((room, number, 1.0) for number, room in enumerate(rooms)))})
+    (share,) = heavy_shares(plan, job.publication.status.heavy)
+    assert (share["input"], share["key"]) == ("h", "hot")
+    assert share["share"] == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.mark.parametrize("is_split", [False, True])

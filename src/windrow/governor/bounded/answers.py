@@ -7,31 +7,31 @@ the width changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.backlog import Backlog, joined_rows
 from windrow.event_time import START_OF_TIME
 from windrow.governor.bounded.arrival_watch import ArrivalWatch
+from windrow.governor.bounded.completion import can_complete, completed_rows, with_lost_groups
 from windrow.governor.bounded.fill_in import FillIn, reason_against_filling
+from windrow.governor.bounded.given_answers import GivenAnswers
 from windrow.governor.bounded.inner_plan import InnerPlan, net_changes
+from windrow.governor.governed_input import KeptTail
 from windrow.history.history import History
+from windrow.output.feed_columns import timestamps
 from windrow.output.publish import Publisher
-from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.model import QueryPlan
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepare import lifetime_of
+from windrow.windows.instants import NO_INSTANTS
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import DeepMark, Mark
 
-__all__ = ["ANSWERS_LIMIT", "BoundedAnswers", "BoundedMark"]
-
-# Of unread bounded answers this many of the newest rows are kept, the others counted as lost.
-ANSWERS_LIMIT = 1_000_000
+__all__ = ["BoundedAnswers", "BoundedMark"]
 
 
 class BoundedMark(NamedTuple):
@@ -42,25 +42,26 @@ class BoundedMark(NamedTuple):
 
 
 class BoundedAnswers:
-    """Stands between a publisher of an inner plan and its reader."""
+    """Stands between a publisher of an inner plan and its reader.
 
-    def __init__(self, inner: InnerPlan, publisher: Publisher) -> None:
+    completes: answers are made of the rows held and of panes, where that can be.
+    """
+
+    def __init__(self, inner: InnerPlan, publisher: Publisher, *, completes: bool = False) -> None:
         self._inner, self._publisher = inner, publisher
-        self.watch = ArrivalWatch(inner)
+        self._may_complete = completes
+        self._completes = completes and can_complete(inner)
+        self.watch = ArrivalWatch(inner, completes=self._completes)
         self._lifetime = lifetime_of(inner.plan.inputs[0].window)
         self._full = self._lifetime
         self._edge = START_OF_TIME  # rows that entered before are gone
         self._clock = START_OF_TIME
-        self._given: Backlog[pa.Table] = Backlog(joined_rows)
-        self._next = 0  # the number of the first row of answers that nobody has read
-        self._empty: pa.Table | None = None
-        self.rows_lost = 0
-        self.unread_limit = UNREAD_BYTES
+        self._given = GivenAnswers()
         self._fill: FillIn | None = None
 
     def mark(self) -> BoundedMark:
         """How it is now, for a step that may fail; the publisher has a mark of its own."""
-        return BoundedMark(Mark(self, self._given), DeepMark(self.watch))
+        return BoundedMark(Mark(self, *self._given.parts), DeepMark(self.watch))
 
     def rewind(self, mark: BoundedMark) -> None:
         """Be as at the mark."""
@@ -83,15 +84,17 @@ class BoundedAnswers:
         if self._fill is not None:
             self._fill.read_from(history)
 
-    def change_lifetime(self, lifetime: Lifetime, clock: int) -> None:
+    def change_lifetime(self, lifetime: Lifetime, clock: int, input_index: int = 0) -> None:
         """The window lets rows go by another lifetime after the answers up to the clock."""
+        assert input_index == 0, "one window"
         self._take()
         self._edge = max(self._edge, int(self._edges(np.array([clock]))[0]))
         self._lifetime = lifetime
         self._edge = max(self._edge, int(lifetime.edge(np.array([clock]))[0]))
 
-    def lose_before(self, edge: int) -> None:
+    def lose_before(self, edge: int, input_index: int = 0) -> None:
         """Rows that entered before the edge leave now, after the answers up to the clock."""
+        assert input_index == 0, "one window"
         self._take()
         self._edge = max(self._edge, edge)
 
@@ -112,17 +115,16 @@ class BoundedAnswers:
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
         self._take()
-        given = pa.concat_tables([self._empty, *self._given.since(self._next)])
-        self._let_go(self._given.end)
-        return given
+        return self._given.take()
 
     def result(self) -> pa.Table:
         """The answer at the clock."""
         table = self._publisher.result()
-        if self._fill is None or not table.num_rows or self.is_exact(self._clock):
+        if self.is_exact(self._clock):
             return self._inner.visible(table)
-        at = np.full(table.num_rows, self._clock)
-        return self._fill.filled(table, at, self._edges(at))[0]
+        at = timestamps(np.full(table.num_rows, self._clock))
+        given = self._with_bounds(table.add_column(0, "at", at), np.array([self._clock]))
+        return given.select(list(self._inner.shown))
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came and went since the last call."""
@@ -156,33 +158,37 @@ class BoundedAnswers:
             "lifetimes": lifetimes_to_json({0: self._lifetime}),
             "edge": self._edge,
             "clock": self._clock,
-            "rows_lost": self.rows_lost,
+            "rows_lost": self._given.rows_lost,
         }
-        given = self._given.since(self._next)
-        tables = {str(number): table for number, table in enumerate(given)}
+        tables = {str(number): table for number, table in enumerate(self._given.unread())}
         return pack("judged", header, tables), self.watch.snapshot()
 
     @classmethod
     def restore(
-        cls, inner: InnerPlan, publisher: Publisher, saved: tuple[bytes, bytes]
+        cls,
+        inner: InnerPlan,
+        publisher: Publisher,
+        saved: tuple[bytes, bytes],
+        *,
+        completes: bool = False,
     ) -> BoundedAnswers:
         """What snapshot() saved, for the publisher that was saved with it."""
         header, tables = unpack("judged", saved[0])
-        bounded = cls(inner, publisher)
+        bounded = cls(inner, publisher, completes=completes)
         bounded._lifetime = lifetimes_from_json(header["lifetimes"])[0]
         bounded._edge, bounded._clock = header["edge"], header["clock"]
-        bounded.rows_lost = header["rows_lost"]
+        bounded._given.rows_lost = header["rows_lost"]
         for table in tables.values():
-            bounded._given.append(table)
+            bounded._given.add(table)
         bounded.watch.load(saved[1])
         return bounded
 
     def restored(self, publisher: Publisher, saved: Sequence[bytes]) -> BoundedAnswers:
         """Another one as snapshot() saved it, with the limits and the history of this one."""
-        made = BoundedAnswers.restore(self._inner, publisher, (saved[0], saved[1]))
+        made = BoundedAnswers.restore(
+            self._inner, publisher, (saved[0], saved[1]), completes=self._may_complete
+        )
         made.unread_limit = self.unread_limit
-        if made._given.parts:
-            made._empty = made._given.parts[0].schema.empty_table()
         made._fill = self._fill
         return made
 
@@ -191,29 +197,76 @@ class BoundedAnswers:
         return edges
 
     def _take(self) -> None:
+        instants = self._publisher.due_instants() if self._inner.groups else NO_INSTANTS
         table = self._publisher.answers()
-        if table.num_rows or self._empty is None:
-            bounded = self._with_bounds(table)
-            self._empty = bounded.schema.empty_table()
-            self._given.append(bounded)
-        self._lose(self._given.end - self._next - ANSWERS_LIMIT)
-        self.shrink(self.unread_limit)
+        if table.num_rows or instants.size or self._given.is_new:
+            self._given.add(self._with_bounds(table, instants))
+        self._given.trim()
 
     def shrink(self, limit_bytes: int) -> None:
         """Let go of the older half of the answers until they take no more bytes than that."""
-        while self._given.nbytes > limit_bytes and self._next < self._given.end:
-            self._lose((self._given.end - self._next + 1) // 2)
+        self._given.shrink(limit_bytes)
 
-    def _lose(self, count: int) -> None:
-        if count > 0:
-            self.rows_lost += count
-            self._let_go(self._next + count)
+    @property
+    def rows_lost(self) -> int:
+        """Rows of answers that were dropped because nobody read them."""
+        return self._given.rows_lost
 
-    def _let_go(self, number: int) -> None:
-        self._next = number
-        self._given.drop_before(number)
+    @property
+    def unread_limit(self) -> int:
+        """Bytes for answers that nobody has read."""
+        return self._given.unread_limit
 
-    def _with_bounds(self, table: pa.Table) -> pa.Table:
+    @unread_limit.setter
+    def unread_limit(self, limit_bytes: int) -> None:
+        self._given.unread_limit = limit_bytes
+
+    def take(self, input_index: int, batch: pa.RecordBatch) -> None:
+        """Rows of the stream, in order of arrival, all later than the clock."""
+        assert input_index == 0, "one window"
+        self.watch.take(batch)
+
+    def next_stop(self, until: int) -> int:
+        """How far the clock may go at once for every answer to be aggregate."""
+        return self.watch.next_stop(until)
+
+    def tolerated_span_us(self, input_index: int, percent: float, clock_us: int) -> int:
+        """How much narrower the window may be for all aggregates to stay within the error."""
+        assert input_index == 0, "one window"
+        return self.watch.tolerated_span_us(percent, clock_us)
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of what is known about arrivals."""
+        return self.watch.nbytes
+
+    def limit(self, most_bytes: int) -> None:
+        """Let the profile take no more than that from now on."""
+        self.watch.profile.limit(most_bytes)
+
+    def tail(self, input_index: int) -> KeptTail:
+        """The cells of the arrival profile."""
+        assert input_index == 0, "one window"
+        profile = self.watch.profile
+        return KeptTail(profile.cell_count, profile.pane_us, profile.pane_count, self.watch.nbytes)
+
+    @property
+    def pane_us(self) -> int:
+        """A window as wide as a number of panes is cut at the border of one, at ticks of EVERY."""
+        return self.watch.profile.pane_us if self._completes else 1
+
+    @property
+    def shortest_range_us(self) -> int:
+        """The range of the window."""
+        return self.watch.range_us
+
+    def _with_bounds(self, table: pa.Table, instants: NDArray[np.int64]) -> pa.Table:
+        """Answers as they are given out; instants: all of them, as groups may have none."""
+        if self._completes and self._inner.groups:
+            edges = self._edges(instants)
+            short = edges > instants - self.watch.range_us
+            lacking = (instants[short], edges[short])
+            table = with_lost_groups(self._inner, self.watch, table, *lacking)
         at = table.column("at").cast(pa.int64()).to_numpy()
         edges = self._edges(at)
         short = edges > at - self.watch.range_us
@@ -226,8 +279,8 @@ class BoundedAnswers:
         if places.size:
             rows = table.take(pa.array(places))
             bounds[places] = self.watch.bounds(rows, at[places], edges[places])
-            if self._fill is not None:
-                shown = self._filled(shown, rows, places, at, edges, bounds)
+            for filled, surer in self._completed(rows, at[places], edges[places]):
+                shown = self._filled(shown, filled, surer, places, bounds)
         # At the end of a turn the window may have its whole range: still it had to be waited for.
         level = np.where(short | in_turns, "C" if in_turns else "B", "A")
         columns = {
@@ -235,25 +288,32 @@ class BoundedAnswers:
             "error_bound": pa.array(bounds, mask=~short & (not in_turns)),
         }
         for name, column in columns.items():
-            shown = shown.set_column(shown.schema.get_field_index(name), name, column)
+            if name in shown.schema.names:
+                shown = shown.set_column(shown.schema.get_field_index(name), name, column)
         return shown
+
+    def _completed(
+        self, rows: pa.Table, at: NDArray[np.int64], edges: NDArray[np.int64]
+    ) -> Iterator[tuple[pa.Table, NDArray[np.float64]]]:
+        """The answers with what panes add to them, and with what a history does; their bounds."""
+        if self._completes:
+            yield completed_rows(self._inner, self.watch, rows, at, edges)
+        if self._fill is not None:
+            yield self._fill.filled(rows, at, edges)
 
     def _filled(
         self,
         shown: pa.Table,
-        rows: pa.Table,
+        filled: pa.Table,
+        surer: NDArray[np.float64],
         places: NDArray[np.int64],
-        at: NDArray[np.int64],
-        edges: NDArray[np.int64],
         bounds: NDArray[np.float64],
     ) -> pa.Table:
-        """The answers with what the history adds to them, where that is surer; so are `bounds`."""
-        assert self._fill is not None
-        filled, surer = self._fill.filled(rows, at[places], edges[places])
+        """The answers, the completed ones where they are surer; so are `bounds`."""
         better = surer <= bounds[places]
         bounds[places[better]] = surer[better]
-        source = np.arange(at.size)
-        source[places[better]] = at.size + np.flatnonzero(better)
+        source = np.arange(shown.num_rows)
+        source[places[better]] = shown.num_rows + np.flatnonzero(better)
         columns = list(shown.columns)
         for name in self._inner.shown:
             index = shown.schema.get_field_index(name)

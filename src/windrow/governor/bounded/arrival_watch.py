@@ -25,7 +25,7 @@ from windrow.governor.error_bounds.arrival_cells import ArrivalCells, first_pane
 from windrow.governor.error_bounds.arrival_profile import ArrivalProfile
 from windrow.governor.error_bounds.bounds import relative_error_bounds
 from windrow.governor.error_bounds.profile_state import ProfileState
-from windrow.governor.error_bounds.tail import HeldValues
+from windrow.governor.error_bounds.tail import HeldValues, Tail
 from windrow.governor.error_bounds.tolerance import tolerated_span_us
 from windrow.output.known_groups import KnownGroups
 from windrow.rows.checked_columns import leaf_of
@@ -40,18 +40,24 @@ Floats = NDArray[np.float64]
 
 
 class ArrivalWatch:
-    """The arrival profile of one query, by its groups."""
+    """The arrival profile of one query, by its groups.
 
-    def __init__(self, inner: InnerPlan) -> None:
+    completes: answers are completed from panes, which lie so that no edge cuts one at a tick of
+    EVERY, where that can be; rows that are counted elsewhere are in panes that know nothing of it.
+    """
+
+    def __init__(self, inner: InnerPlan, *, completes: bool = False) -> None:
         plan = inner.plan
         self._inner, self._entry = inner, plan.inputs[0]
+        self._is_completed = completes
         self._lifetime = lifetime_of(self._entry.window)
         # Rows are known by the instant at which they enter: t - range <= it <= t is the window.
         self.range_us = self._lifetime.hold_us - 1
-        self.profile = ArrivalProfile(max(1, self.range_us), len(inner.measures))
+        pane_us = first_pane_us(max(1, self.range_us), plan.every_us if completes else None)
+        self.profile = ArrivalProfile(max(1, self.range_us), len(inner.measures), pane_us)
         self._groups = KnownGroups([part.type.arrow for part in plan.group_by])
         self._waiting = _Rows.none(len(inner.measures))
-        self._cells = _no_cells(self.profile.range_us, len(inner.measures))
+        self._cells = _no_cells(self.profile.pane_us, len(inner.measures))
 
     def take(self, batch: pa.RecordBatch) -> None:
         """Rows of the stream, in order of arrival, all later than the clock."""
@@ -113,31 +119,49 @@ class ArrivalWatch:
 
         answers: with hidden columns. edges: the earliest entry of rows that were held at each.
         """
-        columns = [answers.column(name).combine_chunks() for name in self._inner.groups]
-        groups = self._groups.codes_of(columns, answers.num_rows)
         bound = np.zeros(answers.num_rows)
-        for aggregate in self._inner.aggregates:
-            bound = np.maximum(bound, self._bound(aggregate, answers, at, edges, groups))
+        for aggregate, tail, held in self.tails(answers, at, edges):
+            bound = np.maximum(bound, relative_error_bounds(aggregate.function, tail, held))
         return bound
 
-    def _bound(
-        self,
-        aggregate: BoundedAggregate,
-        answers: pa.Table,
-        at: Instants,
-        edges: Instants,
-        groups: NDArray[np.int32],
-    ) -> Floats:
-        held = HeldValues(*(_named(answers, name) for name in (aggregate.count, aggregate.value)))
-        centers = _named(answers, aggregate.mean) if aggregate.mean else None
-        tail = self.profile.tail(at, edges, groups, aggregate.measure, centers)
-        return relative_error_bounds(aggregate.function, tail, held)
+    def tails(
+        self, answers: pa.Table, at: Instants, edges: Instants
+    ) -> list[tuple[BoundedAggregate, Tail, HeldValues]]:
+        """Of each aggregate what the answers lack, and what they say."""
+        groups, found = self.group_codes(answers), []
+        for aggregate in self._inner.aggregates:
+            held = HeldValues(
+                *(_named(answers, name) for name in (aggregate.count, aggregate.value))
+            )
+            centers = _named(answers, aggregate.mean) if aggregate.mean else None
+            tail = self.profile.tail(at, edges, groups, aggregate.measure, centers)
+            found.append((aggregate, tail, held))
+        return found
+
+    def group_codes(self, answers: pa.Table) -> NDArray[np.int32]:
+        """The groups of answers, by their hidden columns."""
+        columns = [answers.column(name).combine_chunks() for name in self._inner.groups]
+        return self._groups.codes_of(columns, answers.num_rows)
+
+    def known_groups(self) -> NDArray[np.int32]:
+        """All groups that have rows in the profile, and some that had."""
+        return self._groups.known()
+
+    def group_columns(self, codes: NDArray[np.int32]) -> list[pa.Array]:
+        """The values of groups."""
+        return self._groups.repeated_columns(codes)
+
+    def rank(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Numbers that order groups by their values."""
+        return self._groups.rank(codes)
 
     def tolerated_span_us(self, percent: float, clock: int) -> int:
         """How much narrower the window may be for all aggregates to stay within the error."""
         found = {(each.function, each.measure) for each in self._inner.aggregates}
         spans = [
-            tolerated_span_us(self.profile, function, measure, percent, clock)
+            tolerated_span_us(
+                self.profile, function, measure, percent, clock, is_completed=self._is_completed
+            )
             for function, measure in sorted(found, key=str)
         ]
         return min(spans, default=0)
@@ -256,10 +280,10 @@ class _Rows:
         return sum(array.nbytes for array in arrays)
 
 
-def _no_cells(range_us: int, measures: int) -> ArrivalCells:
+def _no_cells(pane_us: int, measures: int) -> ArrivalCells:
     lanes = np.empty((0, kernels.MEASURES + kernels.MEASURE_LANES * measures))
     nothing = np.empty(0, np.int64), np.empty(0, np.int32)
-    return ArrivalCells(first_pane_us(range_us), 0, *nothing, lanes)
+    return ArrivalCells(pane_us, 0, *nothing, lanes)
 
 
 def _named(table: pa.Table, name: str) -> Floats:

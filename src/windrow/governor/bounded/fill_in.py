@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from windrow.aggregate_functions import COUNT, SUM, VARIANCE, AggregateFunction, Form
 from windrow.governor.bounded.inner_plan import BoundedAggregate, InnerPlan
+from windrow.governor.bounded.shown_rows import shown_rows
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec
-from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
+from windrow.plan.expressions import AggregateRef, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
-from windrow.rows.evaluate import evaluate_checked
 
 __all__ = ["FillIn", "reason_against_filling"]
 
@@ -123,23 +123,7 @@ class FillIn:
             columns_of[AggregateRef(number, kind)] = found.shown.cast(kind.arrow)
             bound = np.maximum(bound, _relative(found))
             broken |= found.is_beyond
-        for number, name in enumerate(self._inner.groups):
-            part = self._inner.plan.group_by[number]
-            columns_of[GroupRef(number, part.type)] = rows.column(name).combine_chunks()
-        chosen = []
-        for item in self._inner.plan.select[: len(self._inner.shown)]:
-            leaf = columns_of.__getitem__
-            values, faults = evaluate_checked(item.expression, leaf, rows.num_rows)
-            chosen.append(values)
-            broken |= False if faults is None else faults
-        if broken.any():  # what is beyond its type stays as the rows held say
-            bound[broken] = np.inf
-            held, stays = rows.select(list(self._inner.shown)), pa.array(broken)
-            chosen = [
-                pc.if_else(stays, one.combine_chunks().cast(other.type), other)
-                for one, other in zip(held.columns, chosen, strict=True)
-            ]
-        return pa.Table.from_arrays(chosen, names=list(self._inner.shown)), bound
+        return shown_rows(self._inner, rows, columns_of, bound, broken), bound
 
     def _measure(self, aggregate: BoundedAggregate) -> str | None:
         if aggregate.measure is None:

@@ -6,6 +6,7 @@ say of a pane what rows in it would have said, but for squares about different a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ Instants = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 PANES_A_RANGE = 256
+# Where panes fit to EVERY, they are between so many.
+FEW_PANES = 64
+MANY_PANES = 512
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,17 @@ class ArrivalCells:
         return first, rest
 
 
-def first_pane_us(range_us: int) -> int:
-    """The width of panes of a profile that has not merged any."""
+def first_pane_us(range_us: int, every_us: int | None = None) -> int:
+    """The width of panes that were not merged; where that can be, no edge cuts one at a tick.
+
+    >>> first_pane_us(3600, 300), first_pane_us(25_600), first_pane_us(256, 1)
+    (50, 100, 1)
+    """
+    if every_us:
+        step = math.gcd(range_us, every_us)
+        for part in range(max(1, -(-FEW_PANES * step // range_us)), PANES_A_RANGE + 1):
+            if step % part == 0 and range_us <= MANY_PANES * (step // part):
+                return step // part
     return -(-range_us // PANES_A_RANGE)
 
 

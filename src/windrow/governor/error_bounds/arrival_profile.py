@@ -74,6 +74,16 @@ class ArrivalProfile:
         self._reserve(1)
 
     @property
+    def cell_count(self) -> int:
+        """Cells that have rows."""
+        return int(np.count_nonzero(self._cells[:, :, kernels.ROWS]))
+
+    @property
+    def pane_count(self) -> int:
+        """Panes that have rows."""
+        return int(np.count_nonzero(self._arrivals))
+
+    @property
     def range_panes(self) -> int:
         """Panes that a range covers."""
         return -(-self.range_us // self.pane_us)

@@ -24,7 +24,13 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction, 
 from windrow.governor.error_bounds.intervals import Floats, Interval, point, raised
 from windrow.governor.error_bounds.tail import HeldValues, Tail
 
-__all__ = ["HELD_ERROR", "relative_error_bounds"]
+__all__ = [
+    "HELD_ERROR",
+    "completed_bounds",
+    "completed_truths",
+    "relative_bounds",
+    "relative_error_bounds",
+]
 
 # How far answers, and means that tails are about, may be off by rounding: eight times half a unit.
 HELD_ERROR = 2.0**-50
@@ -45,6 +51,52 @@ def relative_error_bounds(function: str, tail: Tail, held: HeldValues) -> Floats
         is_sure = (tail.count.high == 0) | (held.count + tail.count.high < fewest)
         bound[is_sure] = 0.0
     return bound
+
+
+def completed_truths(function: str, tail: Tail, held: HeldValues) -> Interval:
+    """What the exact answers lie in, from the rows held and what is known of the others.
+
+    Unlike relative_error_bounds() it does not matter how many values are held: where there are
+    none, `value` and the tail's centre are 0. Infinite ends where it is not known that there is an
+    answer, or how large it is; an interval of one number is exact.
+    """
+    traits = AGGREGATE_FUNCTIONS[function]
+    fewest = traits.fewest_values
+    with np.errstate(all="ignore"):
+        value, extreme = held.value, traits.form is Form.EXTREME
+        if extreme or fewest > 1:
+            nothing = (-np.inf if traits.is_greatest else np.inf) if extreme else 0.0
+            value = np.where(held.count < fewest, nothing, value)
+        found = _TRUTHS[traits.form](traits, tail, HeldValues(held.count, value))
+        low, high = found.low.copy(), found.high.copy()
+        unsure = ~(np.isfinite(low) & np.isfinite(high)) | (held.count + tail.count.low < fewest)
+        low[unsure], high[unsure] = -np.inf, np.inf
+        is_sure = (tail.count.high == 0) | (held.count + tail.count.high < fewest)
+        low[is_sure] = high[is_sure] = held.value[is_sure]
+    return Interval(low, high)
+
+
+def completed_bounds(truth: Interval) -> tuple[Floats, Floats]:
+    """For each interval the number whose relative error can be least, and that error.
+
+    >>> value, bound = completed_bounds(Interval(np.array([10.0]), np.array([15.0])))
+    >>> value.tolist(), bound.round(12).tolist()
+    ([12.0], [0.2])
+    """
+    low, high = truth.low, truth.high
+    with np.errstate(all="ignore"):
+        # Of one sign: as much below the larger end as above the smaller one, relative to each.
+        value = np.where(low * high > 0, 2 / (1 / low + 1 / high), low / 2 + high / 2)
+        value = np.where(low == high, low, np.clip(value, low, high))
+        bound = _farthest(value, truth)
+    bound[low == high] = 0.0
+    return value, bound
+
+
+def relative_bounds(answer: Floats, truth: Interval) -> Floats:
+    """The largest relative errors of answers, where the exact ones are in these intervals."""
+    with np.errstate(all="ignore"):
+        return _farthest(answer, truth)
 
 
 def _farthest(answer: Floats, truth: Interval) -> Floats:

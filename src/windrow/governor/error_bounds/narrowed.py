@@ -6,7 +6,8 @@ pane, the next span - 1, and a part of the pane that it is cut in:
     | oldest | whole panes ... | edge | held ... newest |
 
 Where in the two panes the cuts are depends on the instant; the bounds hold for all of them, with
-the part of the pane at the edge that would be held left out of account.
+the part of the pane at the edge that would be held left out of account. An answer that is completed
+from panes is uncertain in the two panes that are cut alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction, Form
-from windrow.governor.error_bounds.bounds import relative_error_bounds
+from windrow.governor.error_bounds.bounds import (
+    completed_bounds,
+    completed_truths,
+    relative_error_bounds,
+)
 from windrow.governor.error_bounds.intervals import Floats, Interval
 from windrow.governor.error_bounds.pane_totals import PaneTotals
 from windrow.governor.error_bounds.tail import HeldValues, Tail
@@ -28,12 +33,19 @@ Panes = NDArray[np.int64]
 
 
 def narrowed_bounds(
-    function: str, totals: PaneTotals, oldest: Panes, newest: int, spans: int
+    function: str,
+    totals: PaneTotals,
+    oldest: Panes,
+    newest: int,
+    spans: int,
+    *,
+    is_completed: bool = False,
 ) -> Floats:
     """Bounds[instant, span - 1, group] for spans of 1 to `spans` panes.
 
     oldest: the number of the pane in which the range begins, for each instant. newest: that of the
-    last pane held, for all of them.
+    last pane held, for all of them. is_completed: of answers from the rows held and the panes that
+    are lacking; else from the rows held alone.
     """
     traits = AGGREGATE_FUNCTIONS[function]
     places = _Places(oldest - totals.first_pane, newest - totals.first_pane, spans)
@@ -47,7 +59,10 @@ def narrowed_bounds(
             tail, value = _extreme(traits, count, places, totals)
         else:
             tail, value = _spread(traits, count, places, totals)
-        return relative_error_bounds(function, tail, HeldValues(count.held, value))
+        held = HeldValues(count.held, value)
+        if is_completed:
+            return completed_bounds(completed_truths(function, tail, held))[1]
+        return relative_error_bounds(function, tail, held)
 
 
 @dataclass(frozen=True)

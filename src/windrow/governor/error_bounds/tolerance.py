@@ -44,18 +44,24 @@ def tolerated_span_us(
     percent: float,
     clock_us: int,
     horizon_us: int | None = None,
+    *,
+    is_completed: bool = False,
 ) -> int:
     """Qe: a window of range - Qe, or wider, answers within the error; a whole number of panes.
 
     measure: None for COUNT(*). horizon_us: until when the span is to last: when it is asked for
-    again; a part of the range if not given. The profile goes on to the clock.
+    again; a part of the range if not given. The profile goes on to the clock. is_completed: answers
+    are made of the rows held and of panes.
     """
     profile.advance(clock_us)
     if horizon_us is None:
         horizon_us = profile.range_us // HORIZON_PARTS
     # A row that comes from now on must stay in the window until the horizon, and so must its pane.
     panes = max(0, (profile.range_us - horizon_us) // profile.pane_us - 2)
-    if not _is_range_seen(profile, clock_us):
+    # Rows that are completed from panes need no guess of how many are to come, but some to go by.
+    begun_us = clock_us - profile.range_us // HORIZON_PARTS
+    is_begun = is_completed and (profile.earliest_us or clock_us) <= begun_us
+    if not is_begun and not _is_range_seen(profile, clock_us):
         panes = min(panes, _prior_panes(profile, function, percent))
     windows = _windows(profile, clock_us, horizon_us)
     width = max(1, CELLS_AT_ONCE // profile.ring_panes)
@@ -63,7 +69,9 @@ def tolerated_span_us(
         totals = profile.totals(measure, first_group, width)
         allowed = percent / 100 * (1.0 if _is_promised(function, totals) else FORECAST_SHARE)
         for oldest, newest in windows:
-            panes = _most_panes(function, totals, oldest, newest, panes, allowed)
+            panes = _most_panes(
+                function, totals, oldest, newest, panes, allowed, is_completed=is_completed
+            )
     return panes * profile.pane_us
 
 
@@ -112,7 +120,14 @@ def _windows(profile: ArrivalProfile, clock_us: int, horizon_us: int) -> list[tu
 
 
 def _most_panes(
-    function: str, totals: PaneTotals, oldest: Panes, newest: int, limit: int, allowed: float
+    function: str,
+    totals: PaneTotals,
+    oldest: Panes,
+    newest: int,
+    limit: int,
+    allowed: float,
+    *,
+    is_completed: bool,
 ) -> int:
     """The most panes, up to a limit, that all the windows may lack; so with any fewer."""
     spans = min(FIRST_SPANS, limit)
@@ -120,7 +135,9 @@ def _most_panes(
         passed = spans
         cells = spans * totals.count.shape[1]
         for part in np.array_split(oldest, -(-oldest.size * cells // CELLS_AT_ONCE)):
-            bounds = narrowed_bounds(function, totals, part, newest, spans)
+            bounds = narrowed_bounds(
+                function, totals, part, newest, spans, is_completed=is_completed
+            )
             failed = (bounds > allowed).any(axis=(0, 2))
             passed = min(passed, int(failed.argmax()) if failed.any() else spans)
         if passed < spans or spans == limit:

@@ -15,7 +15,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.stores import with_store
 from windrow.plan.windows import all_sources
-from windrow.sql.statements import QueryText, Select
+from windrow.sql.statements import QueryText, Select, ValuesList
 
 __all__ = ["plan_on_spark"]
 
@@ -28,6 +28,7 @@ def plan_on_spark(query: QueryText, catalog: Catalog, algorithm: str, store: str
     check_policy(query)
     plan = _block(query, catalog, algorithm, store) or plan_query(query, catalog, algorithm, store)
     if isinstance(plan, QueryPlan):
+        _check_error(plan, query)
         _check_values(plan, is_distinct=isinstance(query, Select) and query.distinct)
     if not plan.streams:
         raise UnsupportedError(
@@ -36,6 +37,19 @@ def plan_on_spark(query: QueryText, catalog: Catalog, algorithm: str, store: str
             hint="windrow.connect() without Spark, or windrow run --embedded, answers it",
         )
     return plan
+
+
+def _check_error(plan: QueryPlan, query: QueryText) -> None:
+    """Refuses ERROR over joins: their coarse tails are kept in process only."""
+    if isinstance(query, ValuesList) or query.error_percent is None:
+        return
+    if len(plan.inputs) > 1:
+        raise UnsupportedError(
+            "WU212",
+            "ERROR over a join is not supported on Spark: there its rows are in several buckets",
+            hint="omit ERROR: the answers are then exact; or run the query in process",
+            place=query.places.get("ERROR"),
+        )
 
 
 def _block(query: QueryText, catalog: Catalog, algorithm: str, store: str) -> QueryPlan | None:

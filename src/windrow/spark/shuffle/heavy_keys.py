@@ -6,7 +6,7 @@ fade, so that a key that was heavy yesterday is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,11 +42,16 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class KeySampler:
-    """Counts keys of the rows of one task."""
+    """Counts keys of the rows of one task; columns: of the key, by input."""
 
-    def __init__(self, plan: QueryPlan, inputs: Iterable[int]) -> None:
-        self._columns = {each: key_columns(plan, each) for each in inputs}
+    def __init__(self, columns: Mapping[int, Sequence[str]]) -> None:
+        self._columns = columns
         self._counts: dict[tuple[int, str | None], float] = {}
+
+    @classmethod
+    def of_block(cls, plan: QueryPlan, inputs: Iterable[int]) -> KeySampler:
+        """Of a query that is one block."""
+        return cls({each: key_columns(plan, each) for each in inputs})
 
     def add(self, input_index: int, prepared: pa.RecordBatch) -> None:
         """Looks at some of the rows, or at none of a small batch."""

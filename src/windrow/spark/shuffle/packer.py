@@ -77,7 +77,7 @@ class Packer(TaskPacker):
         """What makes rows ready, by input, and what partitions them."""
         plan = one_block(self._plan)
         preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in inputs}
-        self._sampler = KeySampler(plan, inputs)
+        self._sampler = KeySampler.of_block(plan, inputs)
         return preparers, Router(plan, len(self._buckets), routing)
 
     def combine_above(self, complete_us: int | None, grid_us: int) -> None:

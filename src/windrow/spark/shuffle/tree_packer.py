@@ -18,6 +18,7 @@ from windrow.rows.prepare import Preparer, buckets_of_words, mixed_words, prepar
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedColumns
 from windrow.schema import TIMESTAMP
+from windrow.spark.shuffle.heavy_keys import KeySampler
 from windrow.spark.shuffle.packed_rows import BucketRows
 from windrow.spark.shuffle.packer import Packer, PartitionsRows, PreparesRows
 from windrow.spark.shuffle.routing import Routing, rows_by_bucket
@@ -37,7 +38,9 @@ class TreePacker(Packer):
     ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
         places = self._plan.places
         preparers: dict[int, PreparesRows] = {each: Preparer(*places[each]) for each in inputs}
-        return preparers, TreeRouter(self._plan, len(self._buckets))
+        router = TreeRouter(self._plan, len(self._buckets))
+        self._sampler = KeySampler({each: router.key_columns(each) for each in inputs})
+        return preparers, router
 
 
 class TreeRouter:
@@ -59,6 +62,12 @@ class TreeRouter:
             return BucketRows.all_in_first(prepared, self._buckets)
         owners = self.owners(input_index, prepared)
         return rows_by_bucket(prepared, owners, self._buckets)
+
+    def key_columns(self, input_index: int) -> list[str]:
+        """The columns by which rows are partitioned; none where any row may go anywhere."""
+        keys = self._keys.get(input_index, [])
+        names = [key.column for key in keys if isinstance(key, ColumnRef)]
+        return [] if len(names) < len(keys) or names == [TIME] else names
 
     def owners(self, input_index: int, prepared: pa.RecordBatch) -> NDArray[np.int64]:
         """The bucket of each row; those of equal keys, of any input, have the same one."""

@@ -121,12 +121,3 @@ def test_queries_come_and_go_while_windows_take_turns() -> None:
     calm.check()
     assert calm.most_at_c >= 5
     assert "incomplete" not in calm.levels
-
-
-@pytest.mark.slow
-def test_an_hour_with_twenty_queries_that_can_wait() -> None:
-    calm = CalmSession(streams=20, memory=4_500_000)
-    calm.play(3_600, changes_every_s=170)
-    calm.check()
-    assert calm.most_at_c >= 15
-    assert "incomplete" not in calm.levels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -129,11 +129,23 @@ class DecisionLog:
         newer = min(len(self._records), self.added - number)
         return [asdict(each) for each in [*self._records][len(self._records) - newer :]]
 
-    def load(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Add what since() gave."""
-        for each in records:
+    def load(self, records: Sequence[Mapping[str, Any]], added: int | None = None) -> None:
+        """Add what since() gave; added: how many there were with them, so that none comes twice.
+
+        A call of the governor within another one tells of its decisions, and so does the outer one.
+
+        >>> log, other = DecisionLog(), DecisionLog()
+        >>> log.add(DecisionRecord(1, "a start", "A", "proportional", 9, 5, 5, 0.0, ()))
+        >>> for _ in range(2):
+        ...     other.load(log.since(0), log.added)
+        >>> len(other)
+        1
+        """
+        known = 0 if added is None else max(0, len(records) - (added - self.added))
+        for each in records[known:]:
             widths = tuple(WidthChange(**change) for change in each["widths"])
             self.add(DecisionRecord(**{**each, "widths": widths}))
+        self.added = self.added if added is None else added
 
     def __len__(self) -> int:
         return len(self._records)

@@ -106,6 +106,7 @@ class WindowGovernor:
             "usable": self._usable,
             "next": [self._next_review_us, self._next_life_us],
             "log": self._log.since(log_from),
+            "logged": self._log.added,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -117,7 +118,7 @@ class WindowGovernor:
         self._running = running_from_json(state.get("running", ()))
         self._usable = state.get("usable", 1.0)
         self._next_review_us, self._next_life_us = state["next"]
-        self._log.load(state["log"])
+        self._log.load(state["log"], state.get("logged"))
 
     @property
     def logged(self) -> int:

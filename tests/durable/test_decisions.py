@@ -117,3 +117,17 @@ def test_a_replay_decides_as_it_was_decided(
         third = opened(again._folder.after_kill(), memory)  # type: ignore[attr-defined]
         assert seen(third) == wanted
         assert read(again) == read(session) == read(third)
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_what_is_known_of_arrivals_has_the_limit_that_it_had(is_saved: bool) -> None:
+    folder = MemoryFolder()
+    session = opened(folder, 4 << 20)
+    session.stream("s", "ts timestamp, k int", time="ts")
+    session.query("SELECT COUNT(*) AS n FROM s [1 MINUTE] ERROR (5%)", name="rough")
+    session.push("s", {"ts": "2026-01-01 00:00:01", "k": 1})
+    session.streams()
+    assert not is_saved or session.save()
+    again = opened(folder.after_kill(), 4 << 20)
+    for each in (session, again):
+        assert each["rough"]._bounded.watch.profile.bytes_limit == (4 << 20) // 16

@@ -29,6 +29,7 @@ class DurableGoverning(Governing):
         call = f"admit {query.name}"
         if self._decisions.are_followed:
             refused_again(self._decisions.of(call))
+            self._limit_profile(query)
             return
         with self._decisions.made_in(call):
             try:

@@ -20,7 +20,6 @@ class SessionBudget:
     _lock: threading.RLock
     _ingest: Ingest
     _flush: Callable[[], None]
-    _bytes: int  # of the budget
 
     @property
     def memory(self) -> int:
@@ -35,7 +34,7 @@ class SessionBudget:
         >>> session.memory
         33554432
         """
-        return self._bytes
+        return self._ingest.governing.memory_budget
 
     @memory.setter
     def memory(self, memory: str | int) -> None:
@@ -44,7 +43,7 @@ class SessionBudget:
             self._check_memory_may_change()
             self._flush()
             self._ingest.governing.change_budget(budget)
-            self._ingest.memory = self._bytes = budget
+            self._ingest.memory = budget
 
     def _check_memory_may_change(self) -> None:
         """Raise where it may not."""

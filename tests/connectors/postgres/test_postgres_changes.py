@@ -89,6 +89,22 @@ def test_each_row_is_read_once_whatever_was_confirmed(
     assert found == list(range(36))
 
 
+def test_a_slot_that_was_moved_by_others_is_refused(
+    database: Database, table: PostgresChanges
+) -> None:
+    reader = table.open_live(SCHEMA, None)
+    database.run("INSERT INTO readings (x) VALUES (1)")
+    _, position = taken(reader)
+    assert position is not None
+    reader.confirmed(position)
+    reader.close()
+    table.open_live(SCHEMA, position).close()
+    database.run("INSERT INTO readings (x) VALUES (2)")
+    database.run(f"SELECT pg_logical_slot_get_changes('{table.slot}', NULL, NULL)")
+    with pytest.raises(DataError, match="WD881"):
+        table.open_live(SCHEMA, position)
+
+
 def test_texts_that_look_like_times_stay_as_they_are(
     database: Database, table: PostgresChanges
 ) -> None:

@@ -115,15 +115,19 @@ class SlotReader(LiveReader):
             self._asked("SELECT set_config(%s, %s, false)", name, value)
         table = self._table_named()
         slots = self._asked(
-            "SELECT plugin FROM pg_replication_slots WHERE slot_name = %s", self._source.slot
+            "SELECT plugin, confirmed_flush_lsn - '0/0'::pg_lsn FROM pg_replication_slots "
+            "WHERE slot_name = %s",
+            self._source.slot,
         )
-        if slots == [("test_decoding",)]:
+        is_ours = [plugin for plugin, _ in slots] == ["test_decoding"]
+        # It moves on behind the position only, unless somebody else reads it, or made it anew.
+        if is_ours and (is_new or slots[0][1] <= self._last):
             return table
         if slots or not is_new:
             raise DataError(
                 "WD881",
-                f"slot {self._source.slot!r} of PostgreSQL is gone, or of another kind: rows may "
-                "have come that were not read",
+                f"slot {self._source.slot!r} of PostgreSQL is gone, of another kind, or beyond "
+                "what was read here: rows may have come that were not read",
                 hint="begin with a new state; where the slot is another program's, name one of "
                 "your own by slot=",
                 place=self._source.place,

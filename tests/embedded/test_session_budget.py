@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import windrow
 from windrow.embedded.session import EmbeddedSession
-from windrow.errors import AdmissionError, UnsupportedError
+from windrow.errors import AdmissionError
 
 SECOND_US = 1_000_000
 START_US = 1_767_225_600 * SECOND_US
@@ -133,11 +131,3 @@ def test_less_memory_than_is_needed_changes_nothing() -> None:
     assert session.windows().to_pylist() == before
     assert play(session, 200, 300) == 0
     assert worst(session) == "A"
-
-
-def test_a_durable_session_keeps_its_memory(tmp_path: Path) -> None:
-    session = windrow.connect(path=tmp_path, memory="4 MB")
-    with pytest.raises(UnsupportedError, match="WU312"):
-        session.memory = "8 MB"
-    assert session.memory == 4 << 20
-    session.stop()

@@ -99,13 +99,23 @@ class Governing:
             query.limit_steps(budget)
         self._rows.count()
 
+    def _take_budget(self, budget: int) -> None:
+        """Another budget from now on; what follows from it is known already."""
+        self._set_budget(budget)
+        self._governor.take_budget(budget)
+
     # ---- queries
+
+    def limit(self, query: EmbeddedQuery) -> None:
+        """Give a query that begins its parts of the budget, whatever else is decided of it."""
+        query.limit_unread(self.unread.limit)
+        query.limit_steps(self._memory.budget)
+        query.limit_profile(self._memory.budget // PROFILE_PARTS)
 
     def admit(self, query: EmbeddedQuery, rate_of: RateOf) -> None:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
         if self.granted:
             self._take_stock()
-        query.limit_profile(self._memory.budget // PROFILE_PARTS)
         if not query.plan.inputs:
             return  # the views that it reads were asked for before it
         if self._has_room_for(query, rate_of) or self._held_is_enough(query, rate_of):

@@ -16,6 +16,7 @@ from windrow.durable.opening import open_folder
 from windrow.durable.session import DurableSession
 from windrow.durable.settings import Settings
 from windrow.embedded.governing import Governing
+from windrow.errors import AdmissionError
 
 SECOND_US = 1_000_000
 QUERIES = {
@@ -46,12 +47,12 @@ def disturbed(session: DurableSession, seed: int, seconds: range) -> int:
         count = choice.randrange(200, 6_000) if busy else choice.randrange(0, 120)
         try:
             session.push("s", rows_at(second, count, choice))
-        except windrow.AdmissionError:
+        except AdmissionError:
             refused += 1
         if second % 17 == 3:
             try:
                 session.query(f"SELECT COUNT(*) AS n FROM s [{second} SECONDS]", name="more")
-            except windrow.AdmissionError:
+            except AdmissionError:
                 refused += 1
         if second % 17 == 9 and "more" in session.queries()["query"].to_pylist():
             session["more"].stop()
@@ -131,3 +132,36 @@ def test_what_is_known_of_arrivals_has_the_limit_that_it_had(is_saved: bool) -> 
     again = opened(folder.after_kill(), 4 << 20)
     for each in (session, again):
         assert each["rough"]._bounded.watch.profile.bytes_limit == (4 << 20) // 16
+
+
+@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.slow)])
+def test_a_replay_changes_the_memory_as_it_was_changed(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = MemoryFolder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = begun(folder, 1_500_000)
+        refused = 0
+        for number, memory in enumerate([800_000, 20_000, 400_000, 1_200_000, 600_000]):
+            disturbed(session, seed + number, range(1 + 10 * number, 11 + 10 * number))
+            try:
+                session.memory = memory
+            except AdmissionError:
+                refused += 1
+        assert 0 < refused < 4
+        assert session.memory < 1_500_000
+        wanted = seen(session)
+        with monkeypatch.context() as patched:
+            for name in ("admit", "after_step", "make_room", "change_budget"):
+                patched.setattr(Governing, name, pytest.fail)
+            again = opened(folder.after_kill(), windrow.connect().memory)
+        assert seen(again) == wanted
+        assert again.memory == session.memory
+        assert again.nbytes <= 1.1 * session.nbytes  # what left is given back there, too
+        monkeypatch.setattr("windrow.durable.saved_session.ROOM_PARTS", 1)
+        assert again.save()
+        third = opened(again._folder.after_kill(), again.memory)  # type: ignore[attr-defined]
+        assert third.memory == session.memory
+        assert seen(third) == wanted
+        assert read(again) == read(session) == read(third)

@@ -87,9 +87,9 @@ def test_a_query_that_was_stopped_makes_room_for_another(tmp_path: Path) -> None
 
 def test_settings_stay(tmp_path: Path) -> None:
     begun(tmp_path).stop()
+    given: dict[str, str]
     for given in (
-        {"memory": "32 MB"}, {"clock": "arrival"}, {"time_zone": "Europe/Berlin"},
-        {"double_quotes": "name"},
+        {"clock": "arrival"}, {"time_zone": "Europe/Berlin"}, {"double_quotes": "name"},
     ):  # fmt: skip
         assert code_of(lambda given=given: windrow.connect(path=tmp_path, **given)) == "WC409"
     session = windrow.connect(path=tmp_path, memory=64 << 20)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import windrow
 from windrow.embedded.governing import Governing
 from windrow.embedded.session import EmbeddedSession
-from windrow.errors import AdmissionError, UnsupportedError
+from windrow.errors import AdmissionError
 
 SECOND_US = 1_000_000
 START_US = 1_767_225_600 * SECOND_US
@@ -142,6 +140,8 @@ def test_less_memory_is_that_of_profiles_too() -> None:
     session.memory = "380 KB"
     profile = session["wide_door"]._bounded.watch.profile
     assert profile.bytes_limit == (380 << 10) // 16
+    session.memory = "600 KB"
+    assert profile.bytes_limit == (600 << 10) // 16
 
 
 @pytest.mark.parametrize("place", ["_check_foreseen", "_make_narrow"])
@@ -161,11 +161,3 @@ def test_a_change_of_memory_that_is_interrupted_is_none(
     assert session.memory == session._governing.memory_budget == 600 << 10
     assert play(session, 200, 305) == 0
     assert worst(session) == "A"
-
-
-def test_a_durable_session_keeps_its_memory(tmp_path: Path) -> None:
-    session = windrow.connect(path=tmp_path, memory="4 MB")
-    with pytest.raises(UnsupportedError, match="WU312"):
-        session.memory = "8 MB"
-    assert session.memory == 4 << 20
-    session.stop()

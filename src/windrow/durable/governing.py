@@ -29,7 +29,6 @@ class DurableGoverning(Governing):
         call = f"admit {query.name}"
         if self._decisions.are_followed:
             refused_again(self._decisions.of(call))
-            self._limit_profile(query)
             return
         with self._decisions.made_in(call):
             try:
@@ -37,6 +36,21 @@ class DurableGoverning(Governing):
             except AdmissionError as refusal:
                 noted_refusal(self._decisions, refusal)
                 raise
+
+    def change_budget(self, budget: int) -> None:
+        """Another budget from now on; where what runs does not fit into it, the old one stays."""
+        if self._decisions.are_followed:
+            self._budget_again(self._decisions.of("memory"), budget)
+            return
+        with self._decisions.made_in("memory"):
+            before = self._stamp()
+            try:
+                super().change_budget(budget)
+            except AdmissionError as refusal:
+                self._note_state(before)
+                noted_refusal(self._decisions, refusal)
+                raise
+            self._note_state(before)
 
     def started(self, query: EmbeddedQuery, rate_of: RateOf) -> None:
         """A query was admitted."""
@@ -102,6 +116,16 @@ class DurableGoverning(Governing):
             else:
                 self._follow([[what, *details]])
         return rows
+
+    def _budget_again(self, events: list[Event], budget: int) -> None:
+        """Windows that were narrowed before it was refused are narrow all the same."""
+        refused = [event for event in events if event[0] == "refused"]
+        if not refused:
+            self._take_budget(budget)
+        self._follow([event for event in events if event[0] != "refused"])
+        self._memory.reclaim()
+        refused_again(refused)
+        self._limit_profiles()
 
     def _follow(self, events: list[Event]) -> None:
         for what, *details in events:

@@ -55,6 +55,7 @@ def open_folder(folder: StateFolder, given: Settings, durability: str) -> Durabl
         settings = _settings_of(folder, snapshot, given)
         session = DurableSession(folder, settings, durability)
         session.recover(snapshot, LogReader(folder, 0 if snapshot is None else snapshot.sequence))
+        _take_memory(session, given.memory)
     except OSError as problem:
         folder.release()
         raise unwritten(folder.path, problem) from problem
@@ -62,6 +63,17 @@ def open_folder(folder: StateFolder, given: Settings, durability: str) -> Durabl
         folder.release()
         raise
     return session
+
+
+def _take_memory(session: DurableSession, memory: int) -> None:
+    """A memory that is told, and not the usual one, is what the session has from now on."""
+    if memory == Settings().memory:
+        return
+    try:
+        session.want(memory)
+    except BaseException:
+        session.stop()
+        raise
 
 
 def _settings_of(folder: StateFolder, snapshot: Snapshot | None, given: Settings) -> Settings:

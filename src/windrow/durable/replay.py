@@ -255,6 +255,9 @@ class Replay:
         del record
         self._session.ingest.finish()
 
+    def _memory(self, record: Record) -> None:
+        self._session.changed_memory(record.header["bytes"])
+
     def _settings(self, record: Record) -> None:
         """They were read before the session was made."""
 
@@ -280,6 +283,7 @@ def _with_decisions(records: Iterator[Record]) -> Iterator[tuple[Record, Made]]:
 
 _KINDS: dict[str, Callable[[Replay, Record], None]] = {
     "settings": Replay._settings,
+    "memory": Replay._memory,
     "function": Replay._function,
     "stream": Replay._stream,
     "table": Replay._table,

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,17 +85,22 @@ class DurableSession(NotedAlerts, ChangingSession):
         self._asked: dict[str, Asked] = {}
         self._handed_out: set[str] = set()  # queries without a name that this process asked for
         self._replay: Replay | None = None
+        self._wanted_memory: int | None = None
         self._ticking: Ticking | None = None
 
     # ---- opened and closed
 
     def _check_memory_may_change(self) -> None:
-        raise UnsupportedError(
-            "WU312",
-            "the memory of a durable session cannot be changed while it runs: its log was written "
-            "under the memory that it was begun with",
-            hint="register the queries in a new session with more memory=, or without path=",
-        )
+        self.journal.check()
+
+    def _change_memory(self, budget: int) -> None:
+        with self.journal.applying("memory", bytes=budget):
+            self.changed_memory(budget)
+
+    def changed_memory(self, budget: int) -> None:
+        """Another budget, of a log."""
+        super()._change_memory(budget)
+        self.settings = replace(self.settings, memory=budget)
 
     @property
     def path(self) -> Path:
@@ -139,6 +145,18 @@ class DurableSession(NotedAlerts, ChangingSession):
         self._ingest.hold_again()
         if not self.journal.syncs_always:
             self._ticking = Ticking(self)
+        self._take_wanted()
+
+    def want(self, memory: int) -> None:
+        """Have that memory as soon as all of the log is read."""
+        self._wanted_memory = memory
+        if self._replay is None:
+            self._take_wanted()
+
+    def _take_wanted(self) -> None:
+        wanted, self._wanted_memory = self._wanted_memory, None
+        if wanted is not None and wanted != self.memory:
+            self.memory = wanted
 
     def _tell_of_torn(self, reader: LogReader) -> None:
         torn = reader.torn

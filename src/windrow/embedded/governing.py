@@ -89,8 +89,7 @@ class Governing:
             self._governor.change_budget(budget)
             if not has_more:
                 self._make_narrow(before)
-            for query in self._memory.running():
-                self._limit_profile(query)
+            self._limit_profiles()
         except BaseException:
             self._set_budget(before)
             self._governor.change_budget(before)
@@ -118,13 +117,27 @@ class Governing:
             query.limit_steps(budget)
         self._rows.count()
 
+    def _take_budget(self, budget: int) -> None:
+        """Another budget from now on; what follows from it is known already."""
+        self._set_budget(budget)
+        self._governor.take_budget(budget)
+
+    def _limit_profiles(self) -> None:
+        for query in self._memory.running():
+            query.limit_profile(self._memory.budget // PROFILE_PARTS)
+
     # ---- queries
+
+    def limit(self, query: EmbeddedQuery) -> None:
+        """Give a query that begins its parts of the budget, whatever else is decided of it."""
+        query.limit_unread(self.unread.limit)
+        query.limit_steps(self._memory.budget)
+        query.limit_profile(self._memory.budget // PROFILE_PARTS)
 
     def admit(self, query: EmbeddedQuery, rate_of: RateOf) -> None:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
         if self.granted:
             self._take_stock()
-        self._limit_profile(query)
         if not query.plan.inputs:
             return  # the views that it reads were asked for before it
         if self._has_room_for(query, rate_of) or self._held_is_enough(query, rate_of):
@@ -132,9 +145,6 @@ class Governing:
         measured = self._memory.windows()
         foreseen = partial(self._foreseen, measured, rate_of)
         self._governor.admit(query.name, foreseen, measured)
-
-    def _limit_profile(self, query: EmbeddedQuery) -> None:
-        query.limit_profile(self._memory.budget // PROFILE_PARTS)
 
     def _foreseen(
         self, measured: list[EmbeddedWindow], rate_of: RateOf, is_average: bool

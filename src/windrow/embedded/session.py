@@ -245,8 +245,7 @@ class EmbeddedSession(
         tables = self._ingest.tables.read_by(plan)
         query = self._new_query(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.events = QueryEvents(query, self._ingest)
-        query.limit_unread(self._governing.unread.limit)
-        query.limit_steps(self._governing.memory_budget)
+        self._governing.limit(query)
         try:
             self._queries[name] = query
             self._views.admit()

@@ -42,8 +42,11 @@ class SessionBudget:
         with self._lock:
             self._check_memory_may_change()
             self._flush()
-            self._ingest.governing.change_budget(budget)
-            self._ingest.memory = budget
+            self._change_memory(budget)
+
+    def _change_memory(self, budget: int) -> None:
+        self._ingest.governing.change_budget(budget)
+        self._ingest.memory = budget
 
     def _check_memory_may_change(self) -> None:
         """Raise where it may not."""

@@ -308,9 +308,13 @@ class WindowGovernor:
 
     def change_budget(self, budget: int) -> None:
         """The port has another budget: decide by that."""
-        self._budget, self._usable = budget, 1.0
+        self.take_budget(budget)
         if self._port.windows():
             self.review("the memory was changed", is_short=True)
+
+    def take_budget(self, budget: int) -> None:
+        """The port has another budget, by which nothing is decided now."""
+        self._budget, self._usable = budget, 1.0
 
     # ---- deciding
 

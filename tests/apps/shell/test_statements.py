@@ -114,7 +114,7 @@ def test_people_see_bounds_only_where_they_are_needed(capsys: pytest.CaptureFixt
         assert person.shown(past.format("30")).split()[:4] == ["n", "n_low", "n_high", "exact"]
 
 
-def test_memory_is_set_and_the_session_begins_anew(typist: Typist) -> None:
+def test_memory_is_set_and_the_session_goes_on(typist: Typist) -> None:
     typist.types("\\load job.wql")
     assert typist.types("SET memory = '32 MB';")[0]["name"] == "memory"
     assert typist.desk.bench.session.memory == 32 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,55 @@ def test_values_that_do_not_fit_are_set_aside(database: Path) -> None:
     assert polled is not None
     assert (polled.rows.batch["k"].to_pylist(), len(polled.rows.bad)) == ([2], 1)
     reader.close()
+
+
+def test_a_column_that_is_not_there_is_no_text(database: Path) -> None:
+    _add(database, 0, 2)
+    texts = StreamSchema("s", columns_of("ts timestamp, room string"), "ts")
+    with pytest.raises(windrow.DataError, match="room") as refused:
+        described(database).check(texts)
+    assert refused.value.code == "WD879"
+    assert code_of(lambda: described(database, position="number").check(SCHEMA)) == "WD879"
+
+
+def test_a_select_may_end_with_a_comment(database: Path) -> None:
+    _add(database, 0, 2)
+    reader = opened(described(database, "SELECT id, ts, k FROM readings -- all"))
+    assert keys(reader) == [0, 1]
+    reader.close()
+
+
+def test_a_position_that_a_driver_may_misread_is_refused(database: Path) -> None:
+    texts = described(database, "SELECT char(92) || id AS id, ts, k FROM readings")
+    _add(database, 0, 1)
+    reader = opened(texts)
+    assert keys(reader) == [0]
+    other = replace(texts, driver="snowflake")
+    reader._source = other
+    with pytest.raises(windrow.DataError, match="backslash") as refused:
+        reader._value("a\\' OR 1 = 1 --")
+    assert refused.value.code == "WD880"
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "x://u:secret@h",
+        "u:secret@account/db",
+        "x://u:sec[ret@h",
+        "host=h password=secret",
+        "host=h password='secret word'",
+        "x://h/db?token=secret&a=b",
+        "x://u:sec/re@t@h",
+    ],
+)
+def test_no_password_is_in_what_a_driver_says(url: str) -> None:
+    for secret in ("secret word", "secret", "sec[ret", "sec/re@t"):
+        if secret in url:
+            assert polling._without_secrets(f"no {secret}!", url) == "no ***!"
+            return
+    raise AssertionError(url)
 
 
 def test_what_is_wrong_is_said(database: Path, tmp_path: Path) -> None:

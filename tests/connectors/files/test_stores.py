@@ -30,10 +30,40 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         """Nobody reads it."""
 
 
+class _Odd(_Quiet):
+    """A server that breaks off, one that speaks no HTTP, and one that answers GET only."""
+
+    def do_HEAD(self) -> None:
+        if "only-get" in self.path:
+            self.send_error(405)
+        else:
+            self._begin()
+
+    def do_GET(self) -> None:
+        if "no-http" in self.path:
+            self.wfile.write(b"what?\r\n\r\n")
+            return
+        self._begin()
+        self.wfile.write((LINES if "only-get" in self.path else LINES.splitlines()[0]).encode())
+
+    def _begin(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(LINES)))
+        self.end_headers()
+
+
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
     handler = partial(_Quiet, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def odd_web() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Odd) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -98,6 +128,68 @@ def test_what_is_wrong_is_named_by_its_address(web: str, tmp_path: Path) -> None
     rooms = TableSchema("t", columns_of("k int"), "", key=("k",))
     table = windrow.sources.jsonl(f"{web}/a.jsonl", format="changelog")
     assert code_of(lambda: table.check(rooms)) == "WB537"
+
+
+def test_an_answer_that_is_not_whole_is_refused(odd_web: str) -> None:
+    broken = windrow.sources.jsonl(f"{odd_web}/broken.jsonl")
+    with pytest.raises(windrow.DataError, match="bytes are missing at its end") as caught:
+        list(broken.read(SCHEMA))
+    assert caught.value.code == "WD508"
+    wordless = windrow.sources.jsonl(f"{odd_web}/no-http.jsonl")
+    with pytest.raises(windrow.DataError, match="BadStatusLine") as caught:
+        list(wordless.read(SCHEMA))
+    assert caught.value.code == "WD508"
+
+
+def test_a_server_may_answer_get_only(odd_web: str) -> None:
+    source = windrow.sources.jsonl(f"{odd_web}/only-get.jsonl")
+    source.check(SCHEMA)
+    assert sum(rows.num_rows for rows, _ in source.read(SCHEMA)) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["s3://who:sec/ret@bucket/a.csv", "s3://who:sec?ret@b/a.csv", "s3://who:sec#ret@b/a.csv"],
+)
+def test_no_sign_in_a_password_lets_it_be_shown(address: str) -> None:
+    source = windrow.sources.csv(address)
+    with pytest.raises(windrow.BindingError) as refused:
+        source.check(SCHEMA)
+    assert refused.value.code == "WB535"
+    assert "sec" not in str(refused.value) + source.shown
+    assert "ret" not in source.shown
+
+
+@pytest.mark.parametrize("address", ["s3://[ab]/a.csv", "http://server:port/a.csv"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    assert code_of(lambda: windrow.sources.csv(address).check(SCHEMA)) == "WB538"
+
+
+def test_addresses_with_ports_and_signs_are_not_refused() -> None:
+    for address in ("http://h:80/a@b.csv", "http://h/a.csv?user=a@b", "s3://bucket/a:b@c.csv"):
+        stores.store_of(windrow.sources.csv(address))
+        assert windrow.sources.csv(address).shown == f"csv('{address.partition('?')[0]}')"
+
+
+def test_a_file_that_is_replaced_while_it_is_fetched_is_read_once(
+    bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_rows, "LOOK_EVERY_S", 0.0)
+    (bucket / "a.jsonl").write_text(LINES)
+    source = windrow.sources.jsonl("s3://bucket/in", follow=True)
+    reader = source.open_live(SCHEMA, None)
+    assert isinstance(reader, stored_rows.StoredFiles)
+    reader._look(0.0)
+    (bucket / "a.jsonl").write_text(LINES + LINES)
+    with pytest.raises(TransientError, match="replaced"):
+        reader.poll(1_000, 0.0)
+    reader.close()
+    again = source.open_live(SCHEMA, None)
+    rows = 0
+    while (polled := again.poll(1_000, 0.0)) is not None:
+        rows += polled.rows.num_rows
+    again.close()
+    assert rows == 4
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(bucket: Path) -> None:

@@ -89,6 +89,52 @@ def test_each_row_is_read_once_whatever_was_confirmed(
     assert found == list(range(36))
 
 
+def test_a_slot_that_was_moved_by_others_is_refused(
+    database: Database, table: PostgresChanges
+) -> None:
+    reader = table.open_live(SCHEMA, None)
+    database.run("INSERT INTO readings (x) VALUES (1)")
+    _, position = taken(reader)
+    assert position is not None
+    reader.confirmed(position)
+    reader.close()
+    table.open_live(SCHEMA, position).close()
+    database.run("INSERT INTO readings (x) VALUES (2)")
+    database.run(f"SELECT pg_logical_slot_get_changes('{table.slot}', NULL, NULL)")
+    with pytest.raises(DataError, match="WD881"):
+        table.open_live(SCHEMA, position)
+
+
+def test_texts_that_look_like_times_stay_as_they_are(
+    database: Database, table: PostgresChanges
+) -> None:
+    reader = table.open_live(SCHEMA, None)
+    database.run("INSERT INTO readings (k) VALUES ('2026-01-01 is -12')")
+    polled = reader.poll(10, 0.0)
+    reader.close()
+    assert polled is not None
+    (row,) = polled.rows.batch.to_pylist()
+    assert (row["k"], row["ts"].hour) == ("2026-01-01 is -12", 10)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE other (ts timestamptz, x int) PARTITION BY RANGE (x)",
+        "CREATE UNLOGGED TABLE other (ts timestamptz, x int)",
+        "CREATE VIEW other AS SELECT ts, x FROM readings",
+    ],
+)
+def test_tables_that_the_log_never_names_are_refused(
+    database: Database, table: PostgresChanges, made: str
+) -> None:
+    database.run(made)
+    schema = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
+    with pytest.raises(DataError, match="not in PostgreSQL's log") as refused:
+        sources.postgres_changes("other", database.url, table.slot).check(schema)
+    assert refused.value.code == "WD876"
+
+
 def test_what_is_wrong_is_said(database: Database, table: PostgresChanges) -> None:
     with pytest.raises(BindingError, match="WB877"):
         sources.postgres_changes("t", database.url, "a slot")

@@ -76,6 +76,8 @@ def test_calls_that_cannot_be(files: Files, sessions: Sessions) -> None:
         session.advance("h", to="9999-01-01")
     with pytest.raises(BindingError, match="WB421"):
         session.late("h")
+    with pytest.raises(UnsupportedError, match="WU312"):
+        session.memory = "8 MB"
 
 
 def test_sessions_that_cannot_be(spark: SparkSession) -> None:

@@ -108,7 +108,7 @@ def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
     name = statement.name.lower()
     memory = desk.bench.job.settings.memory
     if name == "memory" and memory is not None:
-        text = f"memory is {show_memory(memory)}; the session has restarted"
+        text = f"memory is {show_memory(memory)}"
         _done(desk, "setting", name, text)
     elif name == "time_zone":
         zone = desk.bench.job.settings.time_zone

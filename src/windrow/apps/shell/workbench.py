@@ -27,9 +27,8 @@ from windrow.embedded.side_by_side import SideBySide, check_source
 from windrow.errors import BindingError, WindrowError, WindrowWarning
 from windrow.jobs.functions import NO_MODULES, Modules
 from windrow.jobs.job import Job, JobQuery, with_statement
-from windrow.jobs.settings import JobSettings
 from windrow.jobs.watcher import Standing
-from windrow.memory_size import DEFAULT_MEMORY
+from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.plan.nearest import nearest
 from windrow.rows.file_rows import FileRows
 from windrow.sql.statements import (
@@ -84,8 +83,11 @@ class Workbench:
             elif isinstance(statement, CreateTable):
                 declare_tables(self.session, [job.tables[statement.name]])
                 self.job = job
-            elif _runs_otherwise(job.settings, self.job.settings):
+            elif job.settings.time_zone != self.job.settings.time_zone:
                 self._begin_anew(job)
+            elif job.settings.memory != self.job.settings.memory:
+                self.session.memory = job.settings.memory or memory_of(DEFAULT_MEMORY)
+                self.job = job
             elif isinstance(statement, CreateHistory):
                 self._add_history(job, statement)
             elif isinstance(statement, CreateView):
@@ -365,7 +367,3 @@ class Workbench:
             self._is_finished = True
             self.session.finish()
             self._drain()
-
-
-def _runs_otherwise(settings: JobSettings, before: JobSettings) -> bool:
-    return (settings.memory, settings.time_zone) != (before.memory, before.time_zone)

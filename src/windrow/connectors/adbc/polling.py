@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import adbc_driver_manager
 import pyarrow as pa
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["AdbcReader"]
 
 Done = TypeVar("Done")
+
+_ROWS = "windrow_rows"
+# As drivers have it: user:password@server, with or without a scheme, or password=... somewhere.
+_PASSWORD = re.compile(
+    r"^(?:[^:/@]*://)?[^:/@]*:(.+)@|(?:password|pwd|token)=(?:'([^']*)'|([^\s;&']+))", re.IGNORECASE
+)
+# These take a text in quotes as standard SQL has it: others may give a backslash a meaning.
+_STANDARD = ("duckdb", "postgresql", "sqlite")
 # What may pass by itself; whatever else a driver says is for a person to change.
 _PASSING = (adbc_driver_manager.OperationalError, adbc_driver_manager.InternalError)
 
@@ -85,15 +94,15 @@ class AdbcReader(LiveReader):
 
     def _asked(self, order: str, most: int) -> pa.Table:
         """The value of the position, then the stream's columns."""
-        source, by = self._source, _quoted(self._source.position)
-        names = ", ".join(_quoted(column.name) for column in self._schema.columns)
-        given = f"({source.query.strip().rstrip(';')})"
+        source, by = self._source, _column(self._source.position)
+        names = ", ".join(_column(column.name) for column in self._schema.columns)
+        given = f"({source.query.strip().rstrip(';')}\n)"  # it may end with a comment
         if source.table is not None:
             given = ".".join(map(_quoted, source.table))
         since = f"{by} IS NOT NULL" if self._last is None else f"{by} > {_literal(self._last)}"
         with self._connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {by}, {names} FROM {given} AS windrow_rows WHERE {since} "
+                f"SELECT {by}, {names} FROM {given} AS {_ROWS} WHERE {since} "
                 f"ORDER BY {by} {order} LIMIT {most}"
             )
             found: pa.Table = cursor.fetch_arrow_table()
@@ -111,12 +120,13 @@ class AdbcReader(LiveReader):
                 )
 
     def _value(self, value: Any) -> int | str:
-        if isinstance(value, (int, str)) and not isinstance(value, bool):
+        is_plain = self._source.driver in _STANDARD or "\\" not in str(value)
+        if isinstance(value, (int, str)) and not isinstance(value, bool) and is_plain:
             return value
         raise DataError(
             "WD880",
             f"the position of {self._source.shown} is {value!r}, which is no whole number and no "
-            "text",
+            "text, or a text with a backslash, which this driver may not take as it is",
             hint="give a column of whole numbers, or a SELECT that makes a text of it that sorts "
             "as it does",
             place=self._source.place,
@@ -161,6 +171,11 @@ def _address(source: AdbcSource) -> str:
     return f"file:{quote(source.url)}?mode=ro"
 
 
+def _column(name: str) -> str:
+    """With the table: SQLite takes a name alone, which no column has, for a text."""
+    return f"{_ROWS}.{_quoted(name)}"
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -171,7 +186,7 @@ def _literal(value: int | str) -> str:
 
 def _without_secrets(said: str, url: str) -> str:
     """What a driver says may repeat the address, and the password in it."""
-    password = urlsplit(url).password if "://" in url else None
-    for secret in filter(None, (url, password, unquote(password or ""))):
+    found = [each for match in _PASSWORD.finditer(url) for each in match.groups() if each]
+    for secret in filter(None, (url, *found, *map(unquote, found))):
         said = said.replace(secret, "***")
     return said

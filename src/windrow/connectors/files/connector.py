@@ -23,13 +23,27 @@ if TYPE_CHECKING:
     from windrow.schema import StreamSchema
     from windrow.table_schema import TableSchema
 
-__all__ = ["SOURCES", "FileSource"]
+__all__ = ["SOURCES", "FileSource", "has_secrets", "without_secrets"]
 
 # So long a failure on Spark may be looked for in files, to name its line.
 LONGEST_LOOK_S = 60.0
 # Who reads an address, and what is asked of it, is shown nowhere.
-_SECRET = re.compile(r"://[^/]*@")
+_SECRET = re.compile(r"://(?:[^/]*@|[^/@]*:(?!\d*(?:[/?]|$)).*@)")
 CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")  # of JSON lines
+
+
+def has_secrets(address: str) -> bool:
+    """Whether it has a user or a password, in which a slash may be."""
+    return _SECRET.search(address) is not None
+
+
+def without_secrets(address: str) -> str:
+    """An address as it is shown.
+
+    >>> without_secrets("s3://who:se/cret@bucket/a@b.csv?more=secrets")
+    's3://b.csv'
+    """
+    return _SECRET.sub("://", address).partition("?")[0]
 
 
 @dataclass(frozen=True)
@@ -94,7 +108,7 @@ class FileSource(Source):
     @property
     def shown(self) -> str:
         """The format and the path."""
-        path = self.path if self.is_local else _SECRET.sub("://", self.path.partition("?")[0])
+        path = self.path if self.is_local else without_secrets(self.path)
         return f"{self.format}('{path}'{', follow = TRUE' if self.follow else ''})"
 
     def check(self, schema: StreamSchema) -> None:

@@ -7,19 +7,20 @@ user or a password is refused, so that none is ever shown.
 from __future__ import annotations
 
 import fnmatch
+import http.client
 import posixpath
 import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Any, NamedTuple, Protocol, cast
+from urllib.parse import urlsplit
 
 from pyarrow import fs
 
-from windrow.connectors.files.connector import FileSource
+from windrow.connectors.files.connector import FileSource, has_secrets, without_secrets
 from windrow.connectors.files.listing import MOST_FILES, is_finished_name
 from windrow.connectors.live import TransientError
 from windrow.errors import BindingError, DataError
@@ -29,6 +30,8 @@ __all__ = ["SCHEMES", "StoredFile", "fetched", "store_of", "stored_files"]
 SCHEMES = ("s3", "s3a", "gs", "gcs", "http", "https")
 PATIENCE_S = 30
 _PIECE_BYTES = 1 << 20
+# Servers, and addresses that are signed, which answer GET only.
+_NO_HEAD = (403, 405, 501)
 store_at = fs.FileSystem.from_uri
 
 
@@ -51,29 +54,42 @@ class Store(Protocol):
     def found(self) -> list[StoredFile]:
         """The files that the path means now."""
 
-    def opened(self, path: str) -> Any:
+    def opened(self, path: str) -> AbstractContextManager[Any]:
         """One of them, as bytes that are read forwards."""
+
+    def has(self, stored: StoredFile) -> bool:
+        """Whether it is still that one, where the store can tell."""
 
 
 def store_of(source: FileSource) -> Store:
     """The store of a path."""
-    parts = urlsplit(source.path)
-    if parts.scheme not in SCHEMES:
+    scheme = source.path.partition("://")[0]
+    if scheme not in SCHEMES:
         raise BindingError(
             "WB534",
-            f"files of {parts.scheme}:// cannot be read in this process",
+            f"files of {scheme}:// cannot be read in this process",
             hint=f"use one of {', '.join(SCHEMES)}, or a path of this machine",
             place=source.place,
         )
-    if "@" in parts.netloc:
+    shown = without_secrets(source.path)
+    if has_secrets(source.path):
         raise BindingError(
             "WB535",
-            f"the address of a file on {parts.hostname or 'a server'} has a user or a password",
+            f"the address of a file, {shown}, has a user or a password",
             hint="leave it out: who may read is said in the environment, such as by "
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
             place=source.place,
         )
-    return _Web(source) if parts.scheme.startswith("http") else _Bucket(source)
+    try:
+        _ = urlsplit(source.path).port
+    except ValueError:
+        raise BindingError(
+            "WB538",
+            f"{shown} is no address of a file: its server, or bucket, cannot be that",
+            hint="write scheme://server:port/path, or scheme://bucket/path",
+            place=source.place,
+        ) from None
+    return _Web(source) if scheme.startswith("http") else _Bucket(source)
 
 
 def stored_files(store: Store, source: FileSource) -> list[StoredFile]:
@@ -97,6 +113,8 @@ def fetched(store: Store, stored: StoredFile, folder: Path) -> Iterator[Path]:
     try:
         with store.opened(stored.path) as read, copy.open("wb") as written:
             shutil.copyfileobj(read, written, _PIECE_BYTES)
+        if not store.has(stored):  # it would be read again as the other file that it is
+            raise OSError("it was replaced while it was fetched")
         yield copy
     finally:
         copy.unlink(missing_ok=True)
@@ -123,7 +141,8 @@ class _Bucket(Store):
             try:
                 self._files, _ = store_at(address)
             except (ValueError, NotImplementedError) as problem:
-                raise OSError(str(problem)) from problem
+                said = str(problem).replace(address, address.removesuffix(self._settings))
+                raise OSError(said) from None
         return self._files
 
     def found(self) -> list[StoredFile]:
@@ -142,8 +161,12 @@ class _Bucket(Store):
         mark = f"{info.path}-{info.size}-{info.mtime_ns}"
         return StoredFile(f"{self._scheme}://{info.path}", info.path, mark)
 
-    def opened(self, path: str) -> Any:
-        return self._store().open_input_stream(path)
+    def opened(self, path: str) -> AbstractContextManager[Any]:
+        return cast("AbstractContextManager[Any]", self._store().open_input_stream(path))
+
+    def has(self, stored: StoredFile) -> bool:
+        (info,) = self._store().get_file_info([stored.path])
+        return info.type == fs.FileType.File and self._stored(info) == stored
 
 
 class _Web(Store):
@@ -153,24 +176,52 @@ class _Web(Store):
         self._address = source.path
 
     def found(self) -> list[StoredFile]:
-        try:
-            with self._asked("HEAD") as answer:
-                told = answer.headers
-        except urllib.error.HTTPError as problem:
-            if problem.code == 404:
-                return []
-            raise
-        path = unquote(urlsplit(self._address).path).rstrip("/") or "index"
+        told = self._told()
+        if told is None:
+            return []
+        path = urlsplit(self._address).path.rstrip("/") or "index"
         facts = [told.get(name, "") for name in ("ETag", "Last-Modified", "Content-Length")]
         shown = self._address.partition("?")[0]
         return [StoredFile(shown, path, "-".join([path, *facts]))]
 
-    def opened(self, path: str) -> Any:
-        return self._asked("GET")
+    def _told(self) -> Any:
+        """The headers of the file; None where there is none."""
+        for method, is_last in (("HEAD", False), ("GET", True)):
+            try:
+                with _failing_as_files(), self._asked(method) as answer:
+                    return answer.headers
+            except urllib.error.HTTPError as problem:
+                if problem.code == 404:
+                    return None
+                if is_last or problem.code not in _NO_HEAD:
+                    raise
+        return None
+
+    @contextmanager
+    def opened(self, path: str) -> Iterator[Any]:
+        del path
+        with _failing_as_files(), self._asked("GET") as answer:
+            yield answer
+            # A connection that ends too early looks like the end of the file.
+            if answer.length:
+                raise OSError(f"{answer.length:,} bytes are missing at its end")
+
+    def has(self, stored: StoredFile) -> bool:
+        del stored
+        return True
 
     def _asked(self, method: str) -> Any:
         asked = urllib.request.Request(self._address, method=method)
         return urllib.request.urlopen(asked, timeout=PATIENCE_S)
+
+
+@contextmanager
+def _failing_as_files() -> Iterator[None]:
+    """What a server says against the rules of HTTP is an OSError, too."""
+    try:
+        yield
+    except http.client.HTTPException as problem:
+        raise OSError(f"{type(problem).__name__}: {problem}") from problem
 
 
 def _is_pattern(path: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["inserted"]
+__all__ = ["inserted", "with_minutes"]
 
 _HEAD = re.compile(r'table ("(?:[^"]|"")+"|[^."]+)\.("(?:[^"]|"")+"|[^:"]+): ([A-Z]+): ?')
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^\["]+')
@@ -36,9 +36,19 @@ def inserted(line: str, table: tuple[str, str]) -> dict[str, Any] | None:
         quoted = _QUOTED.match(line, at)
         text = quoted or _PLAIN.match(line, at)
         assert text is not None
-        found[_named(name[0])] = _text(quoted[1]) if quoted else _plain(text[0], kind)
+        plain = quoted[1].replace("''", "'") if quoted else _plain(text[0], kind)
+        found[_named(name[0])] = plain
         at = text.end() + 1
     return found
+
+
+def with_minutes(time: Any) -> Any:
+    """A time as text with minutes in its offset, where there are none; anything else as it is.
+
+    >>> with_minutes("2026-01-01 12:00:00+02")
+    '2026-01-01 12:00:00+02:00'
+    """
+    return _SHORT_OFFSET.sub(r"\1:00", time) if isinstance(time, str) else time
 
 
 def _type_at(line: str, at: int) -> tuple[str, int]:
@@ -53,11 +63,6 @@ def _type_at(line: str, at: int) -> tuple[str, int]:
 
 def _named(text: str) -> str:
     return text[1:-1].replace('""', '"') if text.startswith('"') else text
-
-
-def _text(text: str) -> str:
-    whole = text.replace("''", "'")
-    return _SHORT_OFFSET.sub(r"\1:00", whole)
 
 
 def _plain(text: str, kind: str) -> Any:

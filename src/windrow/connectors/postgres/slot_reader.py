@@ -15,10 +15,11 @@ import psycopg
 
 from windrow.connectors.live import LiveReader, Polled, Position, TransientError
 from windrow.connectors.postgres.address import address_of, said_without_password
-from windrow.connectors.postgres.change_lines import inserted
+from windrow.connectors.postgres.change_lines import inserted, with_minutes
 from windrow.connectors.postgres.polling import is_lasting
 from windrow.connectors.values.columns import rows_of_columns
 from windrow.errors import DataError
+from windrow.schema import TIMESTAMP
 
 if TYPE_CHECKING:
     from windrow.connectors.postgres.changes import PostgresChanges
@@ -63,8 +64,11 @@ class SlotReader(LiveReader):
         if last == self._last:
             self._look_at_s = time.monotonic() + LOOK_EVERY_S
             return None
-        names = [column.name for column in self._schema.columns]
-        columns = {name: [row.get(name) for row in rows] for name in names}
+        columns = {}
+        for column in self._schema.columns:
+            values = [row.get(column.name) for row in rows]
+            is_time = column.type == TIMESTAMP
+            columns[column.name] = [*map(with_minutes, values)] if is_time else values
         where, numbers = [self._source.shown] * len(rows), range(1, len(rows) + 1)
         read = rows_of_columns(self._schema, columns, where, numbers, self._source.place)
         self._last = last
@@ -111,15 +115,19 @@ class SlotReader(LiveReader):
             self._asked("SELECT set_config(%s, %s, false)", name, value)
         table = self._table_named()
         slots = self._asked(
-            "SELECT plugin FROM pg_replication_slots WHERE slot_name = %s", self._source.slot
+            "SELECT plugin, confirmed_flush_lsn - '0/0'::pg_lsn FROM pg_replication_slots "
+            "WHERE slot_name = %s",
+            self._source.slot,
         )
-        if slots == [("test_decoding",)]:
+        is_ours = [plugin for plugin, _ in slots] == ["test_decoding"]
+        # It moves on behind the position only, unless somebody else reads it, or made it anew.
+        if is_ours and (is_new or slots[0][1] <= self._last):
             return table
         if slots or not is_new:
             raise DataError(
                 "WD881",
-                f"slot {self._source.slot!r} of PostgreSQL is gone, or of another kind: rows may "
-                "have come that were not read",
+                f"slot {self._source.slot!r} of PostgreSQL is gone, of another kind, or beyond "
+                "what was read here: rows may have come that were not read",
                 hint="begin with a new state; where the slot is another program's, name one of "
                 "your own by slot=",
                 place=self._source.place,
@@ -132,7 +140,8 @@ class SlotReader(LiveReader):
         """The schema and the name of the table; whatever is wrong with it is said here."""
         schema, _, name = self._source.table.rpartition(".")
         found = self._asked(
-            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
+            "SELECT n.nspname, c.relname, c.relkind = 'r' AND c.relpersistence = 'p' "
+            "FROM pg_class c JOIN pg_namespace n "
             "ON n.oid = c.relnamespace WHERE c.oid = to_regclass(%s)",
             ".".join(f'"{part}"' for part in (schema, name) if part),
         )
@@ -149,8 +158,16 @@ class SlotReader(LiveReader):
                 hint="give a table with the stream's columns, which this user may read",
                 place=self._source.place,
             )
-        (names,) = found
-        return str(names[0]), str(names[1])
+        ((place, named, is_logged),) = found
+        if not is_logged:
+            raise DataError(
+                "WD876",
+                f"rows of {self._source.table!r} are not in PostgreSQL's log under its name",
+                hint="give a table that is no view and neither partitioned nor unlogged; of a "
+                "partitioned one name each partition, or read it with postgres(...)",
+                place=self._source.place,
+            )
+        return str(place), str(named)
 
     def _asked(self, statement: str, *given: Any) -> list[Any]:
         with self._connection.cursor() as cursor:

@@ -280,7 +280,7 @@ class ArrivalProfile:
 
     def limit(self, most_bytes: int) -> None:
         """Take no more than that from now on, unless the fewest panes of all groups do."""
-        self.bytes_limit = min(self.bytes_limit, most_bytes)
+        self.bytes_limit = min(BYTES_LIMIT, most_bytes)
 
     def _can_merge(self) -> bool:
         return self._arrivals.size > RANGES_KEPT * FEWEST_PANES

@@ -80,7 +80,7 @@ def completed_bounds(truth: Interval) -> tuple[Floats, Floats]:
     """For each interval the number whose relative error can be least, and that error.
 
     >>> value, bound = completed_bounds(Interval(np.array([10.0]), np.array([15.0])))
-    >>> value.tolist(), bound.round(12).tolist()
+    >>> value.round(12).tolist(), bound.round(12).tolist()
     ([12.0], [0.2])
     """
     low, high = truth.low, truth.high

@@ -40,11 +40,6 @@ class AnswerTimes:
         end, period = self.turns
         return AnswerTimes(None, end - (end - clock - 1) // period * period)
 
-    def at_change(self, turns: tuple[int, int] | None, clock: int, every: int) -> NDArray[np.int64]:
-        """Where turns begin, an answer is due at the clock, before the window becomes narrow."""
-        begins = self.turns is None and turns is not None and clock % every
-        return np.array([clock] if begins else [], np.int64)
-
     def ticks(
         self, after: int, until: int, grid: tuple[int, int]
     ) -> tuple[AnswerTimes, NDArray[np.int64], int]:

@@ -120,6 +120,20 @@ def test_a_replay_decides_as_it_was_decided(
         assert read(again) == read(session) == read(third)
 
 
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_what_is_known_of_arrivals_has_the_limit_that_it_had(is_saved: bool) -> None:
+    folder = MemoryFolder()
+    session = opened(folder, 4 << 20)
+    session.stream("s", "ts timestamp, k int", time="ts")
+    session.query("SELECT COUNT(*) AS n FROM s [1 MINUTE] ERROR (5%)", name="rough")
+    session.push("s", {"ts": "2026-01-01 00:00:01", "k": 1})
+    session.streams()
+    assert not is_saved or session.save()
+    again = opened(folder.after_kill(), 4 << 20)
+    for each in (session, again):
+        assert each["rough"]._bounded.watch.profile.bytes_limit == (4 << 20) // 16
+
+
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_replay_changes_the_memory_as_it_was_changed(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from windrow.embedded.governing import Governing
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError
 
@@ -130,4 +131,33 @@ def test_less_memory_than_is_needed_changes_nothing() -> None:
     assert session.memory == 600 << 10
     assert session.windows().to_pylist() == before
     assert play(session, 200, 300) == 0
+    assert worst(session) == "A"
+
+
+def test_less_memory_is_that_of_profiles_too() -> None:
+    session = session_of("600 KB")
+    play(session, 0, 200)
+    session.memory = "380 KB"
+    profile = session["wide_door"]._bounded.watch.profile
+    assert profile.bytes_limit == (380 << 10) // 16
+    session.memory = "600 KB"
+    assert profile.bytes_limit == (600 << 10) // 16
+
+
+@pytest.mark.parametrize("place", ["_check_foreseen", "_make_narrow"])
+def test_a_change_of_memory_that_is_interrupted_is_none(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    session = session_of("600 KB")
+    play(session, 0, 200)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Governing, place, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.memory = "380 KB"
+    monkeypatch.undo()
+    assert session.memory == session._governing.memory_budget == 600 << 10
+    assert play(session, 200, 305) == 0
     assert worst(session) == "A"

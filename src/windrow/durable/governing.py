@@ -125,6 +125,7 @@ class DurableGoverning(Governing):
         self._follow([event for event in events if event[0] != "refused"])
         self._memory.reclaim()
         refused_again(refused)
+        self._limit_profiles()
 
     def _follow(self, events: list[Event]) -> None:
         for what, *details in events:

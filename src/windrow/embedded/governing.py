@@ -72,24 +72,42 @@ class Governing:
         self._rows.count()
 
     def change_budget(self, budget: int) -> None:
-        """Another budget from now on; where what runs does not fit into it, the old one stays."""
+        """Another budget from now on; where what runs does not fit into it, the old one stays.
+
+        So it does where this is interrupted.
+        """
         before = self._memory.budget
-        self._set_budget(budget)
-        if self._memory.has_room and budget >= before:
+        try:
+            self._set_budget(budget)
+            has_more = self._memory.has_room and budget >= before
+            if not has_more:
+                self._check_foreseen(before)
+        except BaseException:
+            self._set_budget(before)
+            raise
+        try:
             self._governor.change_budget(budget)
-            return
+            if not has_more:
+                self._make_narrow(before)
+            self._limit_profiles()
+        except BaseException:
+            self._set_budget(before)
+            self._governor.change_budget(before)
+            raise
+
+    def _check_foreseen(self, before: int) -> None:
+        """Refuse a budget that is less than all queries will need, and than they hold."""
         available = self._memory.available_bytes(self._memory.windows())
         refused = self._governor.foreseen_refusal(available)
         if refused is not None and not self._memory.has_room:
-            self._set_budget(before)
-            raise not_less(self.nbytes, before, budget, refused)
-        self._governor.change_budget(budget)
+            raise not_less(self.nbytes, before, self._memory.budget, refused)
+
+    def _make_narrow(self, before: int) -> None:
+        """Give back memory, from windows that become narrower, until the budget is kept."""
         self._memory.reclaim()
         self._rows.count()
         if not self._memory.has_room and not self._rows.narrow_enough():
-            self._set_budget(before)
-            self._governor.change_budget(before)
-            raise not_less(self.nbytes, before, budget, None)
+            raise not_less(self.nbytes, before, self._memory.budget, None)
 
     def _set_budget(self, budget: int) -> None:
         self._take_stock()
@@ -103,6 +121,10 @@ class Governing:
         """Another budget from now on; what follows from it is known already."""
         self._set_budget(budget)
         self._governor.take_budget(budget)
+
+    def _limit_profiles(self) -> None:
+        for query in self._memory.running():
+            query.limit_profile(self._memory.budget // PROFILE_PARTS)
 
     # ---- queries
 

@@ -97,7 +97,7 @@ class EmbeddedSession(
         time_zone: str = DEFAULT_ZONE,
         double_quotes: str = "text",
     ) -> None:
-        self._bytes = memory_of(memory)
+        budget = memory_of(memory)
         self._double_quotes = double_quotes_named(double_quotes)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()
@@ -109,10 +109,10 @@ class EmbeddedSession(
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
-        self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
+        self._histories = Histories(max(budget // UNREAD_PARTS, UNREAD_FLOOR))
         # By arrival several steps may be of one instant: then views are parts of their queries.
         self._shares_views = self._clock != ARRIVAL
-        beside = (self._running, self._histories, self.memory)
+        beside = (self._running, self._histories, budget)
         self._ingest = self._ingest_kind(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing

@@ -20,7 +20,6 @@ class SessionBudget:
     _lock: threading.RLock
     _ingest: Ingest
     _flush: Callable[[], None]
-    _bytes: int  # of the budget
 
     @property
     def memory(self) -> int:
@@ -35,7 +34,7 @@ class SessionBudget:
         >>> session.memory
         33554432
         """
-        return self._bytes
+        return self._ingest.governing.memory_budget
 
     @memory.setter
     def memory(self, memory: str | int) -> None:
@@ -47,7 +46,7 @@ class SessionBudget:
 
     def _change_memory(self, budget: int) -> None:
         self._ingest.governing.change_budget(budget)
-        self._ingest.memory = self._bytes = budget
+        self._ingest.memory = budget
 
     def _check_memory_may_change(self) -> None:
         """Raise where it may not."""

@@ -13,6 +13,7 @@ from windrow.plan.catalog import Catalog, View
 from windrow.plan.relations.binder import bind_query
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import MAX_NESTED_QUERIES, MAX_TREE_INPUTS
+from windrow.plan.relations.planner import plan_query
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
 
@@ -206,6 +207,14 @@ def test_service_clauses_belong_to_the_whole() -> None:
         True,
     )
     assert bound(text).error_percent == 5
+
+
+@pytest.mark.parametrize("clause", ["GROUP BY 1", "GROUP BY k ORDER BY n", "GROUP BY 'x', k"])
+def test_an_error_is_never_lost(clause: str) -> None:
+    text = f"SELECT k, COUNT(*) AS n FROM a [9] {clause}"
+    assert plan_query(parse_query(text), CATALOG).error_percent is None
+    error = failure(lambda: plan_query(parse_query(f"{text} ERROR (5 %)"), CATALOG))
+    assert (error.code, word_at(error)) == ("WU240", "ERROR")
 
 
 def test_history_is_alone() -> None:

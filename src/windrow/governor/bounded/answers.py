@@ -189,6 +189,7 @@ class BoundedAnswers:
             self._inner, publisher, (saved[0], saved[1]), completes=self._may_complete
         )
         made.unread_limit = self.unread_limit
+        made.limit(self.watch.profile.bytes_limit)
         made._fill = self._fill
         return made
 

@@ -15,7 +15,7 @@ from windrow.event_time import START_OF_TIME
 from windrow.governor.bounded.answers import BoundedMark
 from windrow.governor.bounded.given_answers import GivenAnswers
 from windrow.governor.bounded.shown_values import shown_value
-from windrow.governor.coarse.join_cells import JoinCells, JoinedTruths
+from windrow.governor.coarse.join_cells import BYTES_LIMIT, JoinCells, JoinedTruths
 from windrow.governor.governed_input import KeptTail
 from windrow.history.history import History
 from windrow.output.feed_columns import timestamps
@@ -188,7 +188,7 @@ class JoinedAnswers:
 
     def limit(self, most_bytes: int) -> None:
         """Let cells take no more than that from now on, unless their widest panes do."""
-        self.cells.bytes_limit = min(self.cells.bytes_limit, most_bytes)
+        self.cells.bytes_limit = min(BYTES_LIMIT, most_bytes)
 
     def tail(self, input_index: int) -> KeptTail:
         """The cells of an input."""

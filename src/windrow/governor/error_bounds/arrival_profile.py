@@ -64,7 +64,7 @@ class ArrivalProfile:
         self.pane_us = self._narrowest_us = pane_us or first_pane_us(range_us)
         self.measure_count = measure_count
         self._begin_us = ALWAYS if begin_us is None else begin_us
-        self._bytes_limit = bytes_limit
+        self.bytes_limit = bytes_limit
         self._newest: int | None = None
         self._earliest_us: int | None = None
         ring = RANGES_KEPT * _power_of_two(self.range_panes)
@@ -271,7 +271,7 @@ class ArrivalProfile:
             return
         capacity = _power_of_two(groups)
         ring, before, lanes = self._cells.shape
-        while 8 * ring * (capacity * lanes + 1) > self._bytes_limit and self._can_merge():
+        while 8 * ring * (capacity * lanes + 1) > self.bytes_limit and self._can_merge():
             self._merge_panes()
             ring = self._arrivals.size
         cells = np.zeros((ring, capacity, lanes))
@@ -280,7 +280,7 @@ class ArrivalProfile:
 
     def limit(self, most_bytes: int) -> None:
         """Take no more than that from now on, unless the fewest panes of all groups do."""
-        self._bytes_limit = min(self._bytes_limit, most_bytes)
+        self.bytes_limit = min(BYTES_LIMIT, most_bytes)
 
     def _can_merge(self) -> bool:
         return self._arrivals.size > RANGES_KEPT * FEWEST_PANES

@@ -102,7 +102,18 @@ def plan_query(
 
 def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
     """The query as a tree, also where one block would do."""
-    return _planned(bind_query(query, catalog, shares_views=shares_views))
+    bound = bind_query(query, catalog, shares_views=shares_views)
+    if not isinstance(query, ValuesList) and query.error_percent is not None:
+        # A tree has no ERROR: it would be lost without a word.
+        raise UnsupportedError(
+            "WU240",
+            "ERROR is not supported together with ORDER BY, GROUP BY of numbers or texts, or "
+            "another clause that only a tree of relations has",
+            hint="omit ERROR: the answers are exact; or omit ORDER BY, and name in GROUP BY what "
+            "it means",
+            place=query.places.get("ERROR"),
+        )
+    return _planned(bound)
 
 
 def plan_view(view: View, catalog: Catalog) -> TreePlan:

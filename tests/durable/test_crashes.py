@@ -230,7 +230,7 @@ def test_kill_9_in_the_middle_of_pushes(tmp_path: Path) -> None:
     session.stop()
 
 
-@pytest.mark.parametrize("left", [b"", b"\0" * 24, b"\x21" * 24, b"\0" * 11])
+@pytest.mark.parametrize("left", [b"", b"\0" * 24, b"\x21" * 24, b"\0" * 11, b"\x21" * 2511])
 def test_a_file_of_which_only_a_damaged_head_is_there_is_removed(left: bytes) -> None:
     folder = MemoryFolder()
     session = opened(folder, "always")

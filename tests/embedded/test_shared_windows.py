@@ -133,7 +133,7 @@ def test_queries_of_all_operators_hold_rows_once(text: str) -> None:
     def columns_held(count: int) -> tuple[int, int]:
         """Bytes of times and values, and of what is each query's own."""
         session = session_of()
-        queries = [session.query(text.format(w=80 - number)) for number in range(count)]
+        queries = [session.query(text.format(w=100 - number)) for number in range(count)]
         for first in range(0, 4_000, 500):
             for stream in "ab":
                 session.push(stream, batch_of(stream, tuple(rows[first : first + 500])))
@@ -146,6 +146,22 @@ def test_queries_of_all_operators_hold_rows_once(text: str) -> None:
     one, own = columns_held(1)
     assert columns_held(2) == (one, 2 * own)
     assert columns_held(10) == (one, 10 * own)
+
+
+def test_a_short_window_does_not_keep_what_it_makes_of_a_long_ones_rows() -> None:
+    rows = tuple({"ts": instant(n * 1_000_000), "d": float(n % 91)} for n in range(3_000))
+
+    def held(*texts: str) -> int:
+        session = session_of()
+        for text in texts:
+            session.query(text)
+        for first in range(0, 3_000, 500):
+            session.push("a", batch_of("a", rows[first : first + 500]))
+        return session.nbytes
+
+    long = "SELECT MAX(d) AS m FROM a [40 MINUTES] EVERY (1 MINUTE)"
+    short = "SELECT MAX(d) AS m FROM a [1 MINUTE] EVERY (1 MINUTE)"
+    assert held(long, short) < held(long) + 2 * held(short)
 
 
 def test_what_nobody_reads_is_given_back() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from windrow.connectors.contract import Source
 from windrow.connectors.loading import loaded
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place
+from windrow.errors import BindingError, DataError, Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +36,7 @@ class SparkTable(Source):
 
     name: str
     format: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)  # may have passwords
     place: Place | None = field(default=None, compare=False)
 
     @property
@@ -53,8 +53,8 @@ class SparkTable(Source):
         """Rows that are added, from those that are there on."""
         reader = spark.readStream.options(**self.options)
         if not self.format:
-            return self._columns(reader.table(self.name), schema)
-        return self._columns(reader.format(self.format).load(self.name), schema)
+            return self._columns(lambda: reader.table(self.name), schema)
+        return self._columns(lambda: reader.format(self.format).load(self.name), schema)
 
     def read_table_on_spark(
         self, spark: SparkSession, schema: TableSchema
@@ -62,14 +62,26 @@ class SparkTable(Source):
         """The rows that are there."""
         reader = spark.read.options(**self.options)
         if not self.format:
-            return self._columns(reader.table(self.name), schema), None
+            return self._columns(lambda: reader.table(self.name), schema), None
         reader = reader.format(self.format)
-        is_jdbc = self.format.lower() == "jdbc"
-        rows = reader.option("dbtable", self.name).load() if is_jdbc else reader.load(self.name)
-        return self._columns(rows, schema), None
+        if self.format.lower() == "jdbc":
+            reader = reader.option("dbtable", self.name)
+            return self._columns(reader.load, schema), None
+        return self._columns(lambda: reader.load(self.name), schema), None
 
-    def _columns(self, rows: DataFrame, schema: StreamSchema) -> DataFrame:
+    def _columns(self, read: Callable[[], DataFrame], schema: StreamSchema) -> DataFrame:
         """Those that are declared, which Spark's must have, in whatever case; in their types."""
+        errors: Any = loaded("spark_failures")
+        try:
+            rows = read()
+        except errors.FAILURES as problem:
+            raise DataError(
+                "WD882",
+                f"Spark cannot read {self.shown}: {errors.said(problem, self.options)}",
+                hint="correct the name, the format and the options, and give Spark what reads it "
+                "by --jars or --packages",
+                place=self.place,
+            ) from None
         known = {name.lower(): name for name in rows.columns}
         missing = [each.name for each in schema.columns if each.name.lower() not in known]
         if missing:

@@ -109,9 +109,11 @@ class LogReader:
         _, version, _, _ = FILE_HEAD.unpack_from(data)
         path, head = self._folder.path / file.name, bytes(data[: FILE_HEAD.size])
         if head != file_head(file.first, version) or version < 1:
-            if len(data) > FILE_HEAD.size and head.strip(b"\0"):
+            # A crash may leave anything where nothing was on the disk yet; but a record of its own
+            # behind it shows that it was a head.
+            if record_at(data, FILE_HEAD.size, file.first) is not None:
                 raise damaged(path, 0, "it does not begin as a log does")
-            return None  # nothing was written behind it yet
+            return None
         if version > FORMAT_VERSION:
             raise newer_format(path, version, FORMAT_VERSION)
         return FILE_HEAD.size

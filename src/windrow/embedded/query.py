@@ -122,8 +122,8 @@ class EmbeddedQuery(Failing, BoundedQuery, CarriedQuery, ToldQuery, PlannedQuery
             # Rows that others have had already are not in what they share: it has its own.
             is_followed = self._may_follow and can_follow(run, shape_of(run))
             if not begins_full and not is_followed:
-                held = held_values(run, first_algorithm(run))
-                self._readers = pool.readers(run, held, clock, self.reading)
+                held, is_heavy = held_values(run, first_algorithm(run))
+                self._readers = pool.readers(run, held, clock, self.reading, is_heavy=is_heavy)
             shard = self._new_shard(run, START_OF_TIME if begins_full else clock, is_followed)
             publisher = Publisher(run, shard.live_columns if is_followed else None)
             self._shard, self._publisher = shard, publisher

@@ -22,19 +22,24 @@ else:
 __all__ = ["held_values"]
 
 
-def held_values(plan: QueryPlan, algorithm: str) -> HeldValues:
-    """For each input the columns to hold in shared rows; None: a query run so has its own rows."""
+def held_values(plan: QueryPlan, algorithm: str) -> tuple[HeldValues, bool]:
+    """For each input the columns to hold in shared rows; None: a query run so has its own rows.
+
+    And whether the operator keeps more of each row than a code.
+    """
     if not all(entry.window.traits.has_width for entry in plan.inputs):
-        return None
+        return None, False
     # What a query sets aside is counted where its own rows are prepared.
     if any(guards_in(entry.filter) for entry in plan.inputs):
-        return None
+        return None, False
     shape = shape_of(plan)
     columns = [prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))]
     if algorithm != "factorised":
-        return [_words(each) for each in columns]
+        return [_words(each) for each in columns], True
     values = [tuple(range(each.values.start - 1, each.values.stop - 1)) for each in columns]
-    return values if shape.mode is not None else _of_tree(plan, shape, values)
+    if shape.mode is not None:
+        return values, False
+    return _of_tree(plan, shape, values), True
 
 
 def _words(columns: PreparedColumns) -> tuple[int, ...]:

@@ -274,10 +274,17 @@ class SharedRows:
 
 
 class RowPool:
-    """The shared rows of a session, by stream and condition."""
+    """The shared rows of a session, by stream and condition.
+
+    What an operator makes of a row it keeps for each row that is held, and for many a row by
+    pairs or by extremes that is more than the row itself. So these share rows only with windows
+    of about their own length, between the same powers of two: a short one on the rows of a long
+    one would cost more than it saves. Which rows a query shares hangs on nothing but itself, so
+    that it shares the same ones when it is loaded.
+    """
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[str, Expr | None], SharedRows] = {}
+        self._shared: dict[tuple[str, Expr | None, int | None], SharedRows] = {}
 
     def _reader(
         self,
@@ -286,22 +293,37 @@ class RowPool:
         held: tuple[int, ...],
         clock: int,
         query: QueryLife,
+        *,
+        is_heavy: bool,
     ) -> RowReader:
         """A place to read for one input, on rows that others may read already."""
         entry = plan.inputs[input_index]
         condition = None if entry.filter is None else of_one_input(entry.filter)
-        key = (entry.stream.name, condition)
+        magnitude = entry.window.length_us.bit_length() if is_heavy else None
+        key = (entry.stream.name, condition, magnitude)
         if key not in self._shared or not self._shared[key].is_read:
             self._shared[key] = SharedRows(entry.stream, condition)
         return self._shared[key].reader(plan, input_index, held, clock, query)
 
     def readers(
-        self, plan: QueryPlan, held: HeldValues, clock: int, query: QueryLife = ENDLESS
+        self,
+        plan: QueryPlan,
+        held: HeldValues,
+        clock: int,
+        query: QueryLife = ENDLESS,
+        *,
+        is_heavy: bool = False,
     ) -> tuple[RowReader, ...]:
-        """Places to read, for all inputs of a query; none where its operator has its own rows."""
+        """Places to read, for all inputs of a query; none where its operator has its own rows.
+
+        is_heavy: whether the operator keeps more of each row than a code.
+        """
         if held is None:
             return ()
-        return tuple(self._reader(plan, i, each, clock, query) for i, each in enumerate(held))
+        return tuple(
+            self._reader(plan, i, each, clock, query, is_heavy=is_heavy)
+            for i, each in enumerate(held)
+        )
 
     def arrange(self, shared: Sequence[SharedRows]) -> None:
         """Have these, in this order, before all others."""
@@ -319,7 +341,7 @@ class RowPool:
     def of(self, stream: str) -> list[SharedRows]:
         """The shared rows of a stream that are read."""
         found: list[SharedRows] = []
-        for (name, _), shared in self._shared.items():
+        for (name, *_), shared in self._shared.items():
             if name == stream and shared.readers:
                 found += (shared,)
         return found

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import windrow
 from support.spark.stream_files import SECOND, Files, Sessions, rows
-from windrow.errors import BindingError
+from windrow.errors import BindingError, DataError
 
 pytestmark = pytest.mark.spark
 
@@ -65,3 +65,14 @@ def test_tables_of_the_catalogue_and_of_a_path(
     assert came == {(1.0, "lab", "a"), (3.0, "hall", "b")}
     with pytest.raises(BindingError, match=r"WB719.*no column 'floor'"):
         session.table("u", "id string, floor int", key="id", source=sources[0])
+
+
+def test_what_spark_cannot_read_is_said_without_secrets(files: Files, sessions: Sessions) -> None:
+    session = sessions.open(files, buckets=1)
+    address = {"url": "jdbc:derby:none?password=secret", "password": "secret"}
+    known = windrow.sources.spark_table
+    for source in (known("no_such_table"), known("t", "no_format"), known("t", "jdbc", address)):
+        with pytest.raises(DataError, match=r"WD882.*Spark cannot read") as refused:
+            session.table("t", "id string", key="id", source=source)
+        assert "secret" not in str(refused.value) + repr(source)
+        assert "\n\tat " not in str(refused.value)

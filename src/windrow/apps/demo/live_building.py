@@ -15,7 +15,7 @@ __all__ = ["LiveBuilding"]
 
 # So little that the queries with ERROR get narrower windows after about twenty minutes of event
 # time, when the exact ones hold all of theirs.
-MEMORY = "830 KB"
+MEMORY = "790 KB"
 # Two minutes are over before anybody looks: kernels are compiled then, and rates and tolerances are
 # known, without which a first query of the user's might be refused for want of memory.
 PARTS_BEFORE = 4 * PARTS

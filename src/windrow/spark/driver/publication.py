@@ -65,7 +65,7 @@ class Publication:
         self._run: RunnablePlan = plan if self._inner is None else self._inner.plan
         self._storage = storage
         self._lock = threading.Lock()
-        self._publisher = self._new_publisher()
+        self._publisher = self._new_publisher(self._run)
         self._bounded = self._new_bounded()
         self.status = self._last_status()
         self._batch_id = _NOWHERE
@@ -240,7 +240,7 @@ class Publication:
 
     def empty(self, feed: str) -> pa.Table:
         """A table without rows that has the columns of the feed."""
-        publisher = self._new_publisher()
+        publisher = self._new_publisher(self._plan)  # the inner plan has more columns
         if isinstance(publisher, TreePublisher):
             return publisher.empty(feed)
         if isinstance(publisher, PassingPublisher):
@@ -290,15 +290,15 @@ class Publication:
             self._restore(*read_frame("publication", self._begun, "beginning of the publication"))
             self._batch_id = -1
             return
-        self._publisher = self._new_publisher()
+        self._publisher = self._new_publisher(self._run)
         self._bounded = self._new_bounded()
         status = QueryStatus.new(self._plan)
         self.status, self._batch_id = status, -1
 
-    def _new_publisher(self) -> _AnyPublisher:
-        if isinstance(self._run, TreePlan):
-            return TreePublisher(self._run)
-        return PassingPublisher(self._run) if self._passes else Publisher(self._run)
+    def _new_publisher(self, plan: RunnablePlan) -> _AnyPublisher:
+        if isinstance(plan, TreePlan):
+            return TreePublisher(plan)
+        return PassingPublisher(plan) if self._passes else Publisher(plan)
 
     def _new_bounded(self) -> BoundedAnswers | None:
         if self._inner is None:

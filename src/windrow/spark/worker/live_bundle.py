@@ -161,8 +161,8 @@ class _LiveMember:
             _Source(entry.stream.name, Preparer(plan, input_index))
             for input_index, entry in enumerate(plan.inputs)
         ]
-        held = held_values(plan, first_algorithm(plan))
-        self._readers = pool.readers(plan, held, clock_us)
+        held, is_heavy = held_values(plan, first_algorithm(plan))
+        self._readers = pool.readers(plan, held, clock_us, is_heavy=is_heavy)
         self.shard = Shard(plan, grid_us, readers=self._readers)
         self.shard.advance({}, clock_us)
         self._pace = Pace(PIECE_UPDATES)

@@ -126,6 +126,7 @@ def declared_again(session: SparkWindrowSession, files: Files) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:query .* keeps every row:RuntimeWarning")  # some forms do
 @pytest.mark.parametrize("text", [*TREE_FORMS, *WINDOW_FORMS, *CLOSING_FORMS])
 def test_every_form_gives_what_one_process_gives(
     text: str, spark: SparkSession, tmp_path: Path
